@@ -1,0 +1,2 @@
+//! Entry point: parse, dispatch, exit code.
+fn main() {}

@@ -1,0 +1,86 @@
+//! The seam: how the engines send and receive frames without knowing what carries them. Bytes cross it,
+//! descriptors never do.
+
+use crate::units::Nanos;
+use thiserror::Error;
+
+/// Index of a stable chunk of the sender's memory: the same slot always means the same bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Slot(pub u32);
+
+/// Why a port could not go on. Errors of the kernel are mapped to these once, inside the port.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PortError {
+    /// The interface is administratively down or without carrier; it may come back.
+    #[error("the link is down")]
+    LinkDown,
+    /// The interface was removed or the socket lost its device; nothing more will come.
+    #[error("the interface is gone")]
+    Gone,
+    /// The queue is held by another socket.
+    #[error("the queue is busy")]
+    Busy,
+    /// The kernel had no memory for the request.
+    #[error("the kernel has no memory for it")]
+    NoMemory,
+    /// Anything else, in words; `what` names the operation.
+    #[error("{what}: {why}")]
+    Other {
+        /// The operation that failed.
+        what: &'static str,
+        /// The kernel's reason, in words.
+        why: String,
+    },
+}
+
+/// What became of one submitted frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Done {
+    /// The chunk that is free again.
+    pub slot: Slot,
+}
+
+/// What to send next: the port asks, the source answers and writes.
+pub trait Source {
+    /// Length in bytes (without FCS) of the next frame, or None when nothing is left to send.
+    fn next_len(&mut self) -> Option<usize>;
+    /// Writes the next frame into `buf`, which is exactly as long as `next_len` said. `buf` still holds what was
+    /// last written to `slot`, so only what changed needs to be written.
+    fn write(&mut self, slot: Slot, buf: &mut [u8]);
+}
+
+/// Where frames leave.
+pub trait TxPort {
+    /// Submits up to `max` frames asked of `source`; returns how many. Fewer means that chunks or ring entries
+    /// ran out, or that the source did.
+    fn send(&mut self, max: usize, source: &mut impl Source) -> Result<usize, PortError>;
+    /// Tells the driver to look at the ring, if it needs to be told.
+    fn kick(&mut self) -> Result<(), PortError>;
+    /// Takes completions back; `done` is called for each. Returns how many.
+    fn reclaim(&mut self, done: impl FnMut(Done)) -> usize;
+    /// Frames submitted and neither completed nor known to be invalid.
+    fn in_flight(&self) -> usize;
+    /// Descriptors that the kernel refused as invalid so far.
+    fn invalid(&self) -> u64;
+}
+
+/// One received frame, lent for the length of a call.
+#[derive(Debug, Clone, Copy)]
+pub struct RxFrame<'a> {
+    /// The bytes from the first of the destination MAC on, without FCS.
+    pub bytes: &'a [u8],
+    /// Length on the wire without FCS; more than `bytes.len()` when the port delivers a prefix only.
+    pub wire_len: usize,
+    /// When the XDP program saw it (CLOCK_MONOTONIC), where known.
+    pub xdp_ns: Option<u64>,
+    /// When the NIC received it, where known.
+    pub nic_ns: Option<u64>,
+}
+
+/// Where frames arrive.
+pub trait RxPort {
+    /// Visits up to `max` frames that have arrived, and gives their chunks back; returns how many.
+    fn recv(&mut self, max: usize, visit: impl FnMut(RxFrame<'_>)) -> Result<usize, PortError>;
+    /// Sleeps until a frame is there or `timeout` has passed; a signal may end it early.
+    fn wait(&mut self, timeout: Nanos) -> Result<(), PortError>;
+}

@@ -1,0 +1,270 @@
+//! The Report: the one result of every command, as data. Knows nothing of how it is shown or measured.
+//!
+//! A figure that this side cannot know is `None` (null in JSON), never 0. Sizes and byte counts include the FCS.
+
+mod balance;
+mod setup;
+
+pub use balance::{Balance, BooksError};
+pub use setup::{Engine, Host, Interface, Kind, Napi, Path, PathVerdict, Setup, XdpModeUsed, XskModeUsed};
+
+use crate::finding::{Finding, Severity};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of the Report's layout, the value of its `schema` field.
+pub const SCHEMA: &str = "xsk-gen/1";
+
+/// What happened in one run, seen from one side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// Names the run: the same on both sides.
+    pub id: String,
+    /// The command that made it: `tx`, `rx`, …
+    pub command: String,
+    /// Wall-clock start, RFC 3339, UTC.
+    pub started_at: String,
+    /// tx: the sending window without the drain. rx: first to last arrival; null under two frames.
+    pub duration_s: Option<f64>,
+    /// The machine.
+    pub host: Host,
+    /// The interface.
+    pub interface: Interface,
+    /// Where the frames travelled, as far as it is known.
+    pub path: Path,
+    /// What was obtained.
+    pub setup: Setup,
+    /// What was asked for, enough to repeat the run; null where this side was not told.
+    pub offered: Option<Offered>,
+    /// Frames and bytes.
+    pub totals: Totals,
+    /// Rates over `duration_s`.
+    pub rates: Rates,
+    /// The books.
+    pub balance: Balance,
+    /// One-way or round-trip latency; null with the reason in `latency_absent`.
+    pub latency_ns: Option<LatencyNs>,
+    /// Why there is no latency.
+    pub latency_absent: Option<String>,
+    /// What the figures cost.
+    pub cpu: Cpu,
+    /// The kernel's and the device's own counters over the run, by name.
+    pub device_counters: DeviceCounters,
+    /// A row a queue.
+    pub queues: Vec<QueueRow>,
+    /// A row a sequence space.
+    pub streams: Vec<StreamRow>,
+    /// A row an interval.
+    pub intervals: Vec<IntervalRow>,
+    /// What went wrong, or could have.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Whether a finding of this severity or worse is in it.
+    #[must_use]
+    pub fn has(&self, severity: Severity) -> bool {
+        self.findings.iter().any(|f| f.severity >= severity)
+    }
+}
+
+/// Every effective option of the sender.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Offered {
+    /// Ethernet frame length with the FCS.
+    pub size_bytes: u32,
+    /// Asked rate in frames a second; null for max.
+    pub rate_pps: Option<f64>,
+    /// The same at layer 1: preamble, SFD and gap included.
+    pub rate_l1_bps: Option<f64>,
+    /// The same at layer 2: the frame with its FCS.
+    pub rate_l2_bps: Option<f64>,
+    /// Frames to send; null without a limit.
+    pub count: Option<u64>,
+    /// How long to send; null without a limit.
+    pub duration_s: Option<f64>,
+    /// Distinct source address and port pairs.
+    pub flows: u32,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Tag of the run, as it stands in each frame.
+    pub run_tag: u16,
+    /// Frames a turn at the most.
+    pub batch: u32,
+    /// Sequence spaces: one a transmit queue.
+    pub spaces: u16,
+    /// Whether each frame carries a probe and a checksum.
+    pub verify: bool,
+    /// Source MAC.
+    pub src_mac: String,
+    /// Destination MAC.
+    pub dst_mac: String,
+    /// Source IP; null for `--l2`.
+    pub src_ip: Option<String>,
+    /// Destination IP; null for `--l2`.
+    pub dst_ip: Option<String>,
+    /// UDP source port of the first flow; null for `--l2`.
+    pub src_port: Option<u16>,
+    /// UDP destination port; null for `--l2`.
+    pub dst_port: Option<u16>,
+    /// VLAN ids, outermost first.
+    pub vlans: Vec<u16>,
+}
+
+/// Frames and bytes, FCS included.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Totals {
+    /// Frames completed by the driver.
+    pub tx_frames: Option<u64>,
+    /// Their bytes.
+    pub tx_bytes: Option<u64>,
+    /// Frames of ours received: probes, without control and rejected.
+    pub rx_frames: Option<u64>,
+    /// Their bytes.
+    pub rx_bytes: Option<u64>,
+}
+
+/// Rates over the Report's duration.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rates {
+    /// Frames a second.
+    pub pps: Option<f64>,
+    /// (size + 20) × 8 × pps.
+    pub l1_bps: Option<f64>,
+    /// size × 8 × pps.
+    pub l2_bps: Option<f64>,
+    /// IP length × 8 × pps; null for `--l2`.
+    pub l3_bps: Option<f64>,
+    /// l1_bps over the link's speed; null where there is no speed or it means nothing.
+    pub line_rate_percent: Option<f64>,
+}
+
+/// Latency in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the percentiles name themselves")]
+pub struct LatencyNs {
+    /// `one_way` or `round_trip`.
+    pub kind: LatencyKind,
+    /// Whose clock took the arrival time: `userspace`, `xdp-rx`, `nic-rx`.
+    pub clock: String,
+    /// Samples.
+    pub count: u64,
+    pub min: u64,
+    pub mean: f64,
+    pub stdev: f64,
+    pub p50: u64,
+    pub p90: u64,
+    pub p99: u64,
+    pub p99_9: u64,
+    pub p99_99: u64,
+    pub max: u64,
+    /// Samples above what the histogram can hold; they count as its highest value.
+    pub overflow: u64,
+    /// The histogram, HdrHistogram V2 compressed or uncompressed, base64.
+    pub hist: Option<String>,
+}
+
+/// Which way the time was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LatencyKind {
+    /// Stamp of the sender to arrival, one clock.
+    OneWay,
+    /// There and back.
+    RoundTrip,
+}
+
+/// What the figures cost.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cpu {
+    /// A row a core of ours, over the run.
+    pub cores: Vec<CoreRow>,
+    /// User and system time of this process over the run; 100 is one core.
+    pub process_percent: Option<f64>,
+    /// `process_percent` by Gbit/s at layer 2; null while workers spin, since a spinning worker is always busy.
+    pub percent_per_gbps: Option<f64>,
+    /// Worker time in turns that found work, by frame.
+    pub ns_per_frame: Option<f64>,
+    /// Turns that found nothing to do.
+    pub empty_turn_percent: Option<f64>,
+}
+
+/// One core over the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreRow {
+    /// The core's number.
+    pub id: u32,
+    /// Not idle.
+    pub busy_percent: f64,
+    /// In soft interrupts.
+    pub softirq_percent: f64,
+    /// Taken by the hypervisor.
+    pub steal_percent: f64,
+}
+
+/// Counters of others, beside our own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceCounters {
+    /// Which counter of the device our own was compared with, and how; null when none can be trusted.
+    pub cross_check: Option<String>,
+    /// Why there was nothing to compare with.
+    pub cross_check_absent: Option<String>,
+    /// XDP program: `xdp.ours`, `xdp.redirected`, …; socket: `xsk.rx_dropped`, …; device: `netdev.rx_packets`, …
+    pub counters: BTreeMap<String, u64>,
+}
+
+/// One queue's share.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct QueueRow {
+    /// The queue's number.
+    pub id: u32,
+    /// The core that served it.
+    pub core: Option<u32>,
+    /// Frames completed (tx) or probes received (rx).
+    pub frames: u64,
+    /// Their bytes with FCS.
+    pub bytes: u64,
+    /// Frames that the kernel dropped for want of a buffer or a place in this socket's ring.
+    pub kernel_drops: Option<u64>,
+}
+
+/// One sequence space: a transmit queue and a stream.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamRow {
+    /// The sequence space's number.
+    pub space: u16,
+    /// Frames completed by the sender, where known.
+    pub completed: Option<u64>,
+    /// Distinct frames received.
+    pub unique: Option<u64>,
+    /// Frames received again.
+    pub duplicate: Option<u64>,
+    /// Frames too late to tell whether they were seen.
+    pub late: Option<u64>,
+    /// Frames that arrived after a later one of the same flow (RFC 4737).
+    pub reordered: Option<u64>,
+    /// completed − unique.
+    pub lost: Option<u64>,
+}
+
+/// One interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IntervalRow {
+    /// Start, seconds from the run's start.
+    pub start_s: f64,
+    /// Real length in seconds.
+    pub length_s: f64,
+    /// Frames completed (tx) or received (rx) within it.
+    pub frames: u64,
+    /// frames / length_s.
+    pub pps: f64,
+    /// At layer 2, FCS included.
+    pub l2_bps: f64,
+    /// Kernel drops within it; null on tx.
+    pub kernel_drops: Option<u64>,
+    /// Shortfall within it; null on rx.
+    pub shortfall: Option<u64>,
+}

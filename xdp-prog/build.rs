@@ -1,0 +1,2 @@
+//! Builds the XDP programs with clang.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Kernel side of xsk-gen.
