@@ -1,6 +1,12 @@
 //! Numbers with units: what a rate, a size and a time mean here, and how a person writes them. Knows no frame,
 //! no interface and no clock.
 
+mod frame_rate;
+mod frame_size;
+
+pub use frame_rate::FrameRate;
+pub use frame_size::{FCS_BYTES, FrameSize, WIRE_OVERHEAD_BYTES};
+
 use std::ops::{Add, Sub};
 
 /// Nanoseconds of CLOCK_MONOTONIC, or a span of them.
