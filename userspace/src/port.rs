@@ -77,10 +77,51 @@ pub struct RxFrame<'a> {
     pub nic_ns: Option<u64>,
 }
 
+/// Frames that a receive port's carrier dropped so far, each counted once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RxDrops {
+    /// No chunk to put the frame in, or the frame did not fit one.
+    pub dropped: u64,
+    /// No entry left in the receive ring.
+    pub ring_full: u64,
+    /// Times the fill ring was found empty: the cause of (part of) `dropped`, not further frames.
+    pub fill_ring_empty: u64,
+}
+
+impl RxDrops {
+    /// Frames dropped in all.
+    #[must_use]
+    pub fn frames(self) -> u64 {
+        self.dropped.saturating_add(self.ring_full)
+    }
+
+    /// What was added since `before`.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            dropped: self.dropped.saturating_sub(before.dropped),
+            ring_full: self.ring_full.saturating_sub(before.ring_full),
+            fill_ring_empty: self.fill_ring_empty.saturating_sub(before.fill_ring_empty),
+        }
+    }
+
+    /// The sum of two ports.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            dropped: self.dropped + other.dropped,
+            ring_full: self.ring_full + other.ring_full,
+            fill_ring_empty: self.fill_ring_empty + other.fill_ring_empty,
+        }
+    }
+}
+
 /// Where frames arrive.
 pub trait RxPort {
     /// Visits up to `max` frames that have arrived, and gives their chunks back; returns how many.
     fn recv(&mut self, max: usize, visit: impl FnMut(RxFrame<'_>)) -> Result<usize, PortError>;
     /// Sleeps until a frame is there or `timeout` has passed; a signal may end it early.
     fn wait(&mut self, timeout: Nanos) -> Result<(), PortError>;
+    /// What was dropped in front of this port so far; None when it cannot be read.
+    fn drops(&self) -> Option<RxDrops>;
 }

@@ -1,0 +1,59 @@
+//! One turn of work over a port, and the threads that take turns. It knows frames, pacing and measuring; it knows no
+//! interface, no socket and no Report. Time is an argument.
+
+mod latch;
+mod load;
+mod progress;
+mod run;
+mod rx;
+mod tally;
+mod tx;
+
+pub use latch::{Latch, Shape};
+pub use load::Load;
+pub use progress::Progress;
+pub use run::{Crew, Outcome, Running, start};
+pub use rx::{ControlFrame, RxSpec, RxWorker};
+pub use tally::RxTally;
+pub use tx::{TxBooks, TxWorker};
+
+use crate::port::PortError;
+use crate::units::Nanos;
+
+/// What one turn came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Turn {
+    /// It moved frames.
+    Worked,
+    /// There was nothing to do; there may be at any moment.
+    Empty,
+    /// There has been nothing for so long that the thread may sleep a little.
+    Dormant,
+    /// The worker has done what it was made for.
+    Finished,
+    /// The port is gone; the worker can do no more.
+    Failed(PortError),
+}
+
+/// All that [`run`](start) knows of a worker. Called once a turn, so dispatch is dynamic.
+pub trait Worker: Send {
+    /// Called once, before the first turn.
+    fn begin(&mut self, now: Nanos);
+    /// One turn of work.
+    fn turn(&mut self, now: Nanos) -> Turn;
+    /// Called once, when the run ends: by itself, by a signal or by an error.
+    fn end(&mut self, now: Nanos);
+    /// One turn of taking back what is still under way; true when nothing is.
+    fn drain(&mut self, now: Nanos) -> bool;
+    /// The worker's books.
+    fn into_books(self: Box<Self>) -> Books;
+}
+
+/// The books of one worker.
+#[derive(Debug)]
+pub enum Books {
+    /// Of a sender.
+    Tx(TxBooks),
+    /// Of a receiver: a tally a run, oldest first.
+    Rx(Vec<RxTally>),
+}

@@ -1,0 +1,58 @@
+//! A worker's figures while it runs, for interval lines: written by the worker, read by anyone.
+
+use crossbeam_utils::CachePadded;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Figures of one worker so far. A cache line of their own keeps readers from slowing the worker.
+#[derive(Debug, Default)]
+pub struct Progress(CachePadded<Figures>);
+
+#[derive(Debug, Default)]
+struct Figures {
+    frames: AtomicU64,
+    bytes: AtomicU64,
+    drops: AtomicU64,
+    shortfall: AtomicU64,
+}
+
+impl Progress {
+    /// Frames completed (tx) or probes received (rx), and their bytes with FCS.
+    pub(super) fn set_frames(&self, frames: u64, bytes: u64) {
+        self.0.frames.store(frames, Relaxed);
+        self.0.bytes.store(bytes, Relaxed);
+    }
+
+    /// Frames that the port's carrier dropped.
+    pub(super) fn set_drops(&self, drops: u64) {
+        self.0.drops.store(drops, Relaxed);
+    }
+
+    /// Frames that were due and not sent.
+    pub(super) fn set_shortfall(&self, shortfall: u64) {
+        self.0.shortfall.store(shortfall, Relaxed);
+    }
+
+    /// Frames completed or received so far.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.0.frames.load(Relaxed)
+    }
+
+    /// Their bytes with FCS.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes.load(Relaxed)
+    }
+
+    /// Frames dropped in front of the port so far; up to 10 ms old.
+    #[must_use]
+    pub fn drops(&self) -> u64 {
+        self.0.drops.load(Relaxed)
+    }
+
+    /// Shortfall so far.
+    #[must_use]
+    pub fn shortfall(&self) -> u64 {
+        self.0.shortfall.load(Relaxed)
+    }
+}

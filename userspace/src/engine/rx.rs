@@ -1,0 +1,196 @@
+//! The receiving worker: one queue, every run that arrives on it.
+
+use super::latch::{Admission, Latch};
+use super::{Books, Progress, RxTally, Turn, Worker};
+use crate::frame::{Inspected, Inspector, Probe, extend_sent};
+use crate::port::{PortError, RxDrops, RxFrame, RxPort};
+use crate::units::Nanos;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+
+/// How often the port is asked for its drops: it is a system call.
+const DROPS_PERIOD: Nanos = Nanos::from_millis(10);
+/// Silence after which the thread may sleep between turns, unless a run was announced.
+const DORMANT_AFTER: Nanos = Nanos::from_millis(2_000);
+
+/// A control frame on its way to whoever answers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ControlFrame {
+    /// The run that it speaks of.
+    pub run: u16,
+    /// The whole frame.
+    pub frame: Vec<u8>,
+}
+
+/// What a receive worker needs to know.
+#[derive(Debug, Clone)]
+pub struct RxSpec {
+    /// The queue that its port serves.
+    pub queue: u32,
+    /// Frames a turn at the most.
+    pub batch: u32,
+    /// Recognition and verification.
+    pub inspector: Inspector,
+    /// This host's clock, as it stands in the probes.
+    pub clock_id: u16,
+    /// Reads the time.
+    pub clock: fn() -> Nanos,
+}
+
+/// Receives, verifies and measures what arrives through one port.
+pub struct RxWorker<P> {
+    port: P,
+    spec: RxSpec,
+    latch: Arc<Latch>,
+    control: SyncSender<ControlFrame>,
+    progress: Arc<Progress>,
+    book: TallyBook,
+    last_frame: Nanos,
+    drops_read: Nanos,
+}
+
+/// The tally that is open, and those that are closed.
+struct TallyBook {
+    open: RxTally,
+    closed: Vec<RxTally>,
+    /// Drops when the open tally began, and when they were last read.
+    drops_before: RxDrops,
+    drops_now: Option<RxDrops>,
+    /// Frames and bytes of the closed tallies.
+    earlier: (u64, u64),
+}
+
+impl<P: RxPort> RxWorker<P> {
+    /// A worker that serves `port`; control frames go to `control` and are counted when it is full.
+    pub fn new(
+        port: P,
+        spec: RxSpec,
+        latch: Arc<Latch>,
+        control: SyncSender<ControlFrame>,
+        progress: Arc<Progress>,
+    ) -> Self {
+        let book = TallyBook {
+            open: RxTally::new(0, None, Some(spec.queue)),
+            closed: Vec::new(),
+            drops_before: port.drops().unwrap_or_default(),
+            drops_now: None,
+            earlier: (0, 0),
+        };
+        Self { port, spec, latch, control, progress, book, last_frame: Nanos(0), drops_read: Nanos(0) }
+    }
+
+    fn receive(&mut self) -> Result<usize, PortError> {
+        let Self { port, spec, latch, control, book, .. } = self;
+        let shape = latch.shape();
+        let mut arrived = None;
+        let mut probes = false;
+        let n = port.recv(spec.batch as usize, |frame| {
+            // The clock is read once a turn, and only when there is something to time.
+            let now = *arrived.get_or_insert_with(spec.clock);
+            match spec.inspector.inspect(frame.bytes) {
+                Inspected::Probe(probe) if book.admits(&probe, latch, now) => {
+                    probes = true;
+                    book.open.probe(&probe, frame.wire_len, now, shape);
+                    book.time(&probe, spec.clock_id, now);
+                }
+                Inspected::Probe(_) => book.open.other_run += 1,
+                Inspected::Control(probe) => book.control(&probe, frame, control),
+                Inspected::Rejected(reason) => book.open.reject(reason),
+            }
+        })?;
+        if let (true, Some(now)) = (probes, arrived) {
+            latch.touch(now);
+        }
+        self.progress.set_frames(book.earlier.0 + book.open.probes, book.earlier.1 + book.open.bytes);
+        Ok(n)
+    }
+
+    fn read_drops(&mut self, now: Nanos) {
+        if now - self.drops_read >= DROPS_PERIOD {
+            self.drops_read = now;
+            self.book.drops_now = self.port.drops();
+            self.progress.set_drops(self.book.drops_now.unwrap_or_default().frames());
+        }
+    }
+}
+
+impl TallyBook {
+    /// Whether a probe belongs to the run that is counted; opens a new tally where it begins a new run.
+    #[inline]
+    fn admits(&mut self, probe: &Probe, latch: &Latch, now: Nanos) -> bool {
+        self.open.run == Some(probe.run) || self.consult(probe.run, latch, now)
+    }
+
+    #[cold]
+    fn consult(&mut self, run: u16, latch: &Latch, now: Nanos) -> bool {
+        let Admission::Epoch(epoch) = latch.admit(run, now) else { return false };
+        if self.open.run.is_none() {
+            // What came before the first run (a HELLO, a stray frame) is told with it.
+            (self.open.epoch, self.open.run) = (epoch, Some(run));
+        } else if self.open.epoch != epoch {
+            self.roll(epoch, Some(run));
+        }
+        true
+    }
+
+    /// One-way latency, where the sender's clock is ours.
+    #[inline]
+    fn time(&mut self, probe: &Probe, clock_id: u16, now: Nanos) {
+        if probe.clock == clock_id {
+            self.open.latency.record((now - extend_sent(probe.sent, now)).0);
+        } else {
+            self.open.foreign_clock += 1;
+        }
+    }
+
+    #[cold]
+    fn control(&mut self, probe: &Probe, frame: RxFrame<'_>, to: &SyncSender<ControlFrame>) {
+        self.open.control += 1;
+        let frame = ControlFrame { run: probe.run, frame: frame.bytes.to_vec() };
+        if to.try_send(frame).is_err() {
+            self.open.control_unread += 1;
+        }
+    }
+
+    /// Closes the open tally with the drops as they were last read, which was before this turn's frames.
+    fn roll(&mut self, epoch: u32, run: Option<u16>) {
+        let queue = self.open.queue;
+        let mut closed = std::mem::replace(&mut self.open, RxTally::new(epoch, run, queue));
+        closed.drops = self.drops_now.map(|now| now.since(self.drops_before));
+        self.earlier = (self.earlier.0 + closed.probes, self.earlier.1 + closed.bytes);
+        self.drops_before = self.drops_now.unwrap_or(self.drops_before);
+        self.closed.push(closed);
+    }
+}
+
+impl<P: RxPort + Send> Worker for RxWorker<P> {
+    fn begin(&mut self, now: Nanos) {
+        self.last_frame = now;
+        self.drops_read = now;
+    }
+
+    fn turn(&mut self, now: Nanos) -> Turn {
+        self.read_drops(now);
+        match self.receive() {
+            Ok(0) if self.latch.expecting() || now - self.last_frame < DORMANT_AFTER => Turn::Empty,
+            Ok(0) => Turn::Dormant,
+            Ok(_) => {
+                self.last_frame = now;
+                Turn::Worked
+            }
+            Err(error) => Turn::Failed(error),
+        }
+    }
+
+    fn end(&mut self, _now: Nanos) {}
+
+    fn drain(&mut self, _now: Nanos) -> bool {
+        !matches!(self.receive(), Ok(n) if n > 0)
+    }
+
+    fn into_books(mut self: Box<Self>) -> Books {
+        self.book.drops_now = self.port.drops();
+        self.book.roll(u32::MAX, None);
+        Books::Rx(self.book.closed)
+    }
+}

@@ -1,0 +1,200 @@
+//! The sending worker: one transmit queue, one sequence space.
+
+use super::{Books, Progress, Turn, Worker};
+use crate::frame::Stream;
+use crate::pace::Pacer;
+use crate::port::{PortError, Slot, Source, TxPort};
+use crate::units::{FCS_BYTES, Nanos};
+use std::sync::Arc;
+
+/// Sends one stream through one port.
+pub struct TxWorker<P> {
+    port: P,
+    feed: Feed,
+    pacer: Pacer,
+    progress: Arc<Progress>,
+    frame_bytes: u64,
+    submitted: u64,
+    completed: u64,
+    outage: Outage,
+    window: Nanos,
+}
+
+/// What a sender did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TxBooks {
+    /// The sequence space.
+    pub space: u16,
+    /// Frames written.
+    pub built: u64,
+    /// Frames given to the transmit ring.
+    pub submitted: u64,
+    /// Frames that the driver gave back, without those that it refused.
+    pub completed: u64,
+    /// Frames neither completed nor refused at the deadline.
+    pub in_flight: u64,
+    /// Descriptors that the kernel refused.
+    pub invalid: u64,
+    /// Frames that were due and not sent.
+    pub shortfall: u64,
+    /// The sending window.
+    pub window: Nanos,
+    /// How often the link was lost, and for how long in all.
+    pub outages: u32,
+    /// Time without link.
+    pub outage: Nanos,
+}
+
+/// The stream as a source: numbers the frames and remembers which chunks hold its template.
+struct Feed {
+    stream: Stream,
+    len: usize,
+    written: Vec<bool>,
+    seq: u64,
+    now: Nanos,
+}
+
+/// The link's absences.
+#[derive(Default)]
+struct Outage {
+    count: u32,
+    since: Option<Nanos>,
+    total: Nanos,
+}
+
+impl<P: TxPort> TxWorker<P> {
+    /// A worker that sends `stream` through `port`, whose slots are numbered below `slots`, as `pacer` says.
+    pub fn new(port: P, stream: Stream, pacer: Pacer, slots: u32, progress: Arc<Progress>) -> Self {
+        let len = stream.frame_len();
+        let feed = Feed { len, stream, written: vec![false; slots as usize], seq: 0, now: Nanos(0) };
+        Self {
+            port,
+            pacer,
+            progress,
+            frame_bytes: len as u64 + u64::from(FCS_BYTES),
+            feed,
+            submitted: 0,
+            completed: 0,
+            outage: Outage::default(),
+            window: Nanos(0),
+        }
+    }
+
+    /// Takes completions back; returns how many.
+    fn reclaim(&mut self) -> usize {
+        let n = self.port.reclaim(|_| {});
+        self.completed += n as u64;
+        self.progress.set_frames(self.completed, self.completed * self.frame_bytes);
+        n
+    }
+
+    /// Sends what is due; returns how many frames.
+    fn send(&mut self, now: Nanos) -> Result<usize, PortError> {
+        let due = self.pacer.due(now);
+        if due == 0 {
+            return Ok(0);
+        }
+        self.feed.now = now;
+        let sent = self.port.send(due as usize, &mut self.feed)?;
+        self.submitted += sent as u64;
+        self.pacer.sent(u32::try_from(sent).unwrap_or(u32::MAX));
+        self.progress.set_shortfall(self.pacer.shortfall());
+        Ok(sent)
+    }
+
+    /// Kicks the driver; a link that is down is booked and waited out.
+    fn kick(&mut self, now: Nanos) -> Result<(), PortError> {
+        match self.port.kick() {
+            Err(PortError::LinkDown) => self.outage.down(now),
+            Ok(()) => self.outage.up(now),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Completions divide into frames that left and descriptors that the kernel refused: newer kernels complete
+    /// refused descriptors, older ones do not, so the refused are taken from what did not come back first.
+    fn close(&self) -> TxBooks {
+        let (missing, invalid) = (self.submitted.saturating_sub(self.completed), self.port.invalid());
+        let refused_unreturned = invalid.min(missing);
+        TxBooks {
+            space: self.feed.stream.space(),
+            built: self.feed.seq,
+            submitted: self.submitted,
+            completed: self.completed.saturating_sub(invalid - refused_unreturned),
+            in_flight: missing - refused_unreturned,
+            invalid,
+            shortfall: self.pacer.shortfall(),
+            window: self.window,
+            outages: self.outage.count,
+            outage: self.outage.total,
+        }
+    }
+}
+
+impl<P: TxPort + Send> Worker for TxWorker<P> {
+    fn begin(&mut self, now: Nanos) {
+        self.pacer.start(now);
+    }
+
+    fn turn(&mut self, now: Nanos) -> Turn {
+        let reclaimed = self.reclaim();
+        if self.pacer.finished(now) {
+            return Turn::Finished;
+        }
+        match self.send(now).and_then(|sent| self.kick(now).map(|()| sent)) {
+            Ok(sent) if sent + reclaimed > 0 => Turn::Worked,
+            Ok(_) => Turn::Empty,
+            Err(error) => Turn::Failed(error),
+        }
+    }
+
+    fn end(&mut self, now: Nanos) {
+        self.pacer.stop(now);
+        self.outage.up(now);
+        self.window = self.pacer.window(now);
+        self.progress.set_shortfall(self.pacer.shortfall());
+    }
+
+    fn drain(&mut self, now: Nanos) -> bool {
+        let gone = self.kick(now).is_err();
+        self.reclaim();
+        gone || self.port.in_flight() == 0
+    }
+
+    fn into_books(self: Box<Self>) -> Books {
+        Books::Tx(self.close())
+    }
+}
+
+impl Source for Feed {
+    #[inline]
+    fn next_len(&mut self) -> Option<usize> {
+        Some(self.len)
+    }
+
+    #[inline]
+    fn write(&mut self, slot: Slot, buf: &mut [u8]) {
+        let fresh = match self.written.get_mut(slot.0 as usize) {
+            Some(written) => !std::mem::replace(written, true),
+            None => true,
+        };
+        self.stream.write(fresh, self.seq, self.now, true, buf);
+        self.seq += 1;
+    }
+}
+
+impl Outage {
+    fn down(&mut self, now: Nanos) {
+        if self.since.is_none() {
+            self.since = Some(now);
+            self.count += 1;
+        }
+    }
+
+    fn up(&mut self, now: Nanos) {
+        if let Some(since) = self.since.take() {
+            self.total = self.total + (now - since);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Opening one socket: packet memory, rings, bind, and the retry that the kernel's asynchronous release needs.
+
+use super::errno::words;
+use super::{XskRx, XskTx};
+use std::error::Error;
+use std::ffi::CString;
+use std::io;
+use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
+use thiserror::Error as ThisError;
+use xsk_rs::config::{
+    BindFlags, FrameSize, Interface, LibxdpFlags, QueueSize, SocketConfig, UmemConfig, UmemConfigBuilder,
+};
+use xsk_rs::umem::frame::FrameDesc;
+use xsk_rs::{CompQueue, FillQueue, RxQueue, Socket, TxQueue, Umem};
+
+/// How long a bind is tried again while the queue is busy. The kernel releases a closed socket's queue
+/// asynchronously: 20 to 100 ms were measured, five times that is given.
+const BUSY_PATIENCE: Duration = Duration::from_millis(500);
+/// Pause between two tries.
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+/// Entries of a ring that the role leaves unused: the smallest that every kernel accepts.
+const UNUSED_RING: u32 = 64;
+
+/// How frames move between our memory and the NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BindMode {
+    /// The NIC reads and writes our memory.
+    ZeroCopy,
+    /// The kernel copies.
+    Copy,
+}
+
+/// What to open.
+#[derive(Debug, Clone)]
+pub struct SocketSpec {
+    /// Interface name, in the calling thread's network namespace.
+    pub iface: String,
+    /// Queue to bind to.
+    pub queue: u32,
+    /// Entries of the transmit (or receive) ring; a power of two.
+    pub ring: u32,
+    /// Chunks of packet memory.
+    pub chunks: u32,
+    /// Bytes a chunk; 2,048 or 4,096.
+    pub chunk_bytes: u32,
+    /// Whether packet memory is to lie in huge pages.
+    pub hugepages: bool,
+    /// How to bind.
+    pub mode: BindMode,
+    /// Whether the driver may sleep and ask to be woken.
+    pub need_wakeup: bool,
+}
+
+/// Why a socket could not be opened.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+pub enum OpenError {
+    /// Another socket holds the queue.
+    #[error("another AF_XDP socket holds the queue")]
+    Busy,
+    /// The driver or the kernel does not offer this mode.
+    #[error("the driver does not offer this mode")]
+    Unsupported,
+    /// Not allowed.
+    #[error("not permitted")]
+    Permission,
+    /// Memory for chunks or rings could not be had or locked.
+    #[error("no memory for chunks or rings")]
+    NoMemory,
+    /// The interface is not there.
+    #[error("no such interface")]
+    NoInterface,
+    /// The interface is down.
+    #[error("the interface is down")]
+    Down,
+    /// A value that the kernel or xsk-rs refuses.
+    #[error("{what}: {why}")]
+    Refused {
+        /// The step.
+        what: &'static str,
+        /// The reason in words.
+        why: String,
+    },
+}
+
+/// The pieces of an open socket, before they become a port.
+pub struct Opened {
+    pub(super) umem: Umem,
+    pub(super) chunks: Vec<FrameDesc>,
+    pub(super) tx: TxQueue,
+    pub(super) rx: RxQueue,
+    pub(super) fill: FillQueue,
+    pub(super) completions: CompQueue,
+    pub(super) spec: SocketSpec,
+}
+
+impl Opened {
+    /// A transmit port over the socket.
+    #[must_use]
+    pub fn into_tx(self) -> XskTx {
+        XskTx::new(self)
+    }
+
+    /// A receive port over the socket: every chunk is given to the fill ring.
+    ///
+    /// # Errors
+    /// [`OpenError::Refused`] when the fill ring does not take every chunk.
+    pub fn into_rx(self) -> Result<XskRx, OpenError> {
+        XskRx::new(self)
+    }
+}
+
+/// Opens and binds a socket. The queue's release by an earlier socket is waited for, within bounds; packet memory is
+/// made anew for each try, since a failed bind leaves it bound to the attempt.
+///
+/// # Errors
+/// See [`OpenError`].
+pub fn open(spec: &SocketSpec) -> Result<Opened, OpenError> {
+    let deadline = Instant::now() + BUSY_PATIENCE;
+    loop {
+        match open_once(spec) {
+            Err(OpenError::Busy) if Instant::now() < deadline => std::thread::sleep(BUSY_PAUSE),
+            result => return result,
+        }
+    }
+}
+
+fn open_once(spec: &SocketSpec) -> Result<Opened, OpenError> {
+    let count = NonZeroU32::new(spec.chunks).ok_or(refused("packet memory", "no chunks"))?;
+    let (umem, chunks) =
+        Umem::new(umem_config(spec)?, count, spec.hugepages).map_err(|e| from_kernel("packet memory", &e))?;
+    let name = CString::new(spec.iface.as_str()).map_err(|_| OpenError::NoInterface)?;
+    // SAFETY: the UMEM was made above and is bound to no queue yet, so no ring is shared with another socket; the
+    // default program is inhibited besides (`socket_config`), which is what the contract asks for when one is.
+    let (tx, rx, rings) =
+        unsafe { Socket::new(socket_config(spec)?, &umem, &Interface::new(name), spec.queue) }
+            .map_err(|e| from_kernel("binding the socket", &e))?;
+    let (fill, completions) = rings.ok_or(refused("binding the socket", "it came without its own rings"))?;
+    Ok(Opened { umem, chunks, tx, rx, fill, completions, spec: spec.clone() })
+}
+
+fn umem_config(spec: &SocketSpec) -> Result<UmemConfig, OpenError> {
+    // Both rings hold every chunk, so that giving chunks back can never meet a full ring, and the fill ring is
+    // larger than any hardware ring that it feeds.
+    let entries = ring_size(spec.chunks.checked_next_power_of_two().unwrap_or(u32::MAX))?;
+    UmemConfigBuilder::new()
+        .frame_size(FrameSize::new(spec.chunk_bytes).map_err(|e| refused("chunk size", &e.to_string()))?)
+        .fill_queue_size(entries)
+        .comp_queue_size(entries)
+        .build()
+        .map_err(|e| refused("packet memory", &e.to_string()))
+}
+
+fn socket_config(spec: &SocketSpec) -> Result<SocketConfig, OpenError> {
+    let mut flags = match spec.mode {
+        BindMode::ZeroCopy => BindFlags::XDP_ZEROCOPY,
+        BindMode::Copy => BindFlags::XDP_COPY,
+    };
+    if spec.need_wakeup {
+        flags |= BindFlags::XDP_USE_NEED_WAKEUP;
+    }
+    let ring = ring_size(spec.ring.max(UNUSED_RING))?;
+    Ok(SocketConfig::builder()
+        .rx_queue_size(ring)
+        .tx_queue_size(ring)
+        .libxdp_flags(LibxdpFlags::XSK_LIBXDP_FLAGS_INHIBIT_PROG_LOAD)
+        .bind_flags(flags)
+        .build())
+}
+
+fn ring_size(entries: u32) -> Result<QueueSize, OpenError> {
+    QueueSize::new(entries).map_err(|e| refused("ring size", &e.to_string()))
+}
+
+fn refused(what: &'static str, why: &str) -> OpenError {
+    OpenError::Refused { what, why: why.to_owned() }
+}
+
+/// The kernel's error behind one of xsk-rs, by what it means for a bind (`xsk_bind`, `xp_assign_dev`).
+fn from_kernel(what: &'static str, error: &dyn Error) -> OpenError {
+    let Some(cause) = error.source().and_then(|s| s.downcast_ref::<io::Error>()) else {
+        return refused(what, &error.to_string());
+    };
+    match cause.raw_os_error() {
+        Some(libc::EBUSY) => OpenError::Busy,
+        // 524 is ENOTSUPP, which some drivers let out although it is the kernel's own.
+        Some(libc::EOPNOTSUPP | 524) => OpenError::Unsupported,
+        Some(libc::EPERM | libc::EACCES) => OpenError::Permission,
+        Some(libc::ENOMEM | libc::ENOBUFS) => OpenError::NoMemory,
+        Some(libc::ENODEV | libc::ENXIO) => OpenError::NoInterface,
+        Some(libc::ENETDOWN) => OpenError::Down,
+        _ => refused(what, &words(cause)),
+    }
+}

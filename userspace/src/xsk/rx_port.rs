@@ -1,0 +1,94 @@
+//! The receive port: frames are lent where they lie, and their chunks go straight back to the fill ring.
+
+use super::errno::{after_kick, words};
+use super::open::{Opened, OpenError, SocketSpec};
+use crate::port::{PortError, RxDrops, RxFrame, RxPort};
+use crate::sys::xdp_socket;
+use crate::units::Nanos;
+use std::os::fd::{AsRawFd, RawFd};
+use xsk_rs::umem::frame::FrameDesc;
+use xsk_rs::{CompQueue, FillQueue, RxQueue, TxQueue, Umem};
+
+/// Frames visited a call at the most.
+const RECV_BATCH: usize = 256;
+
+/// Receive side of one AF_XDP socket.
+pub struct XskRx {
+    rx: RxQueue,
+    fill: FillQueue,
+    _tx: TxQueue,
+    _completions: CompQueue,
+    umem: Umem,
+    descs: Vec<FrameDesc>,
+    /// Set by [`XskRx::busy_polling`]: the socket drives the NIC's polling itself.
+    busy_poll: bool,
+    spec: SocketSpec,
+}
+
+impl XskRx {
+    pub(super) fn new(opened: Opened) -> Result<Self, OpenError> {
+        let Opened { umem, chunks, tx, rx, mut fill, completions, spec } = opened;
+        // SAFETY: the chunks are all those of this UMEM, made for it just now and given to no other ring.
+        let given = unsafe { fill.produce(&chunks) };
+        if given < chunks.len() {
+            return Err(OpenError::Refused { what: "filling the ring", why: "it does not hold every chunk".into() });
+        }
+        let descs = vec![FrameDesc::default(); RECV_BATCH];
+        Ok(Self { rx, fill, _tx: tx, _completions: completions, umem, descs, busy_poll: false, spec })
+    }
+
+    /// The socket's descriptor, for options and maps; owned by the port.
+    #[must_use]
+    pub fn fd(&self) -> RawFd {
+        self.rx.fd().as_raw_fd()
+    }
+
+    /// Makes every empty `recv` drive the NIC's polling, as a socket with SO_PREFER_BUSY_POLL must.
+    pub fn busy_polling(&mut self, on: bool) {
+        self.busy_poll = on;
+    }
+
+    /// Gives the first `n` chunks of `descs` back and wakes the driver where it waits for them.
+    fn give_back(&mut self, n: usize) -> Result<(), PortError> {
+        let Some(used) = self.descs.get(..n) else { return Ok(()) };
+        // SAFETY: these descriptors were received just now from this socket, and the frames' borrows have ended.
+        let given = unsafe { self.fill.produce(used) };
+        if given < n {
+            return Err(PortError::Other { what: "the fill ring", why: "it has no room for a chunk of its own".into() });
+        }
+        let asleep = self.spec.need_wakeup && self.fill.needs_wakeup();
+        if asleep || (self.busy_poll && n == 0) { after_kick(xdp_socket::kick_rx(self.fd())) } else { Ok(()) }
+    }
+}
+
+impl RxPort for XskRx {
+    fn recv(&mut self, max: usize, mut visit: impl FnMut(RxFrame<'_>)) -> Result<usize, PortError> {
+        let max = max.min(RECV_BATCH);
+        let Some(descs) = self.descs.get_mut(..max) else { return Ok(0) };
+        // SAFETY: the descriptors are overwritten with what the kernel received into this UMEM, and leave this port
+        // only as the chunks that `give_back` returns.
+        let n = unsafe { self.rx.consume(descs) };
+        for desc in descs.iter().take(n) {
+            // SAFETY: the kernel has handed this chunk over and does not write to it before it is given back below.
+            let data = unsafe { self.umem.data(desc) };
+            let bytes = data.contents();
+            visit(RxFrame { bytes, wire_len: bytes.len(), xdp_ns: None, nic_ns: None });
+        }
+        self.give_back(n)?;
+        Ok(n)
+    }
+
+    fn wait(&mut self, timeout: Nanos) -> Result<(), PortError> {
+        xdp_socket::poll_in(self.fd(), timeout)
+            .map_err(|e| PortError::Other { what: "waiting for frames", why: words(&e) })
+    }
+
+    fn drops(&self) -> Option<RxDrops> {
+        let stats = self.rx.fd().xdp_statistics().ok()?;
+        Some(RxDrops {
+            dropped: stats.rx_dropped(),
+            ring_full: stats.rx_ring_full(),
+            fill_ring_empty: stats.rx_fill_ring_empty_descs(),
+        })
+    }
+}
