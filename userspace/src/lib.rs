@@ -4,4 +4,5 @@
 pub mod finding;
 pub mod port;
 pub mod report;
+pub mod sys;
 pub mod units;
