@@ -1,11 +1,19 @@
 //! Numbers with units: what a rate, a size and a time mean here, and how a person writes them. Knows no frame,
 //! no interface and no clock.
 
+mod decimal;
+mod duration;
 mod frame_rate;
 mod frame_size;
+mod rate_spec;
+mod show;
 
+pub use decimal::{Decimal, DecimalError};
+pub use duration::{DURATION_FORMS, DurationError};
 pub use frame_rate::FrameRate;
 pub use frame_size::{FCS_BYTES, FrameSize, WIRE_OVERHEAD_BYTES};
+pub use rate_spec::{RATE_FORMS, RateError, RateSpec};
+pub use show::{grouped, si, span};
 
 use std::ops::{Add, Sub};
 

@@ -1,0 +1,163 @@
+//! What is sent: frame size, rate, count and flows, made valid.
+
+use super::number::Whole;
+use super::{Addressing, ConfigError};
+use crate::units::{FrameSize, RATE_FORMS, RateSpec, grouped};
+
+const FLAG_SIZE: &str = "--size";
+const FLAG_RATE: &str = "--rate";
+
+const COUNT: Whole = Whole {
+    flag: "--count",
+    least: 1,
+    most: u64::MAX,
+    why: "a run of no frames measures nothing",
+    remedy: "--count 1000000, or leave it out",
+};
+
+/// As many flows as the receiver keeps a highest sequence number for, so that reordering is judged inside a flow.
+const FLOWS: Whole = Whole {
+    flag: "--flows",
+    least: 1,
+    most: 65_536,
+    why: "each frame belongs to a flow, and a sink follows 65,536 at the most",
+    remedy: "--flows 1 (the default), or --flows 64 to spread over receive queues",
+};
+
+const RUN_TAG: Whole = Whole {
+    flag: "--run-tag",
+    least: 0,
+    most: 65_535,
+    why: "the tag has 16 bits in each frame",
+    remedy: "--run-tag 7, or leave it out for a random one",
+};
+
+/// The frame size, FCS included; without a text the least that the headers leave room for.
+///
+/// # Errors
+/// Below Ethernet's 64 bytes, below what headers and probe need, above [`FrameSize::MAX`], or no number.
+pub fn validate_size(text: Option<&str>, address: &Addressing) -> Result<FrameSize, ConfigError> {
+    let least = address.least_size();
+    let Some(text) = text else { return Ok(least) };
+    let limits = Whole {
+        flag: FLAG_SIZE,
+        least: FrameSize::MIN.with_fcs().into(),
+        most: FrameSize::MAX.with_fcs().into(),
+        why: "the size includes the 4-byte FCS, and 64 is the shortest Ethernet frame",
+        remedy: "--size 64, which is 60 bytes in packet memory",
+    };
+    let size = FrameSize::new(limits.read_u32(text)?).unwrap_or(FrameSize::MAX);
+    if size < least { Err(below_least(text, address, least)) } else { Ok(size) }
+}
+
+fn below_least(text: &str, address: &Addressing, least: FrameSize) -> ConfigError {
+    let least = least.with_fcs();
+    let what = format!("{} with an 18-byte probe and the 4-byte FCS need {least} bytes", address.headers());
+    ConfigError::new(FLAG_SIZE, text, what, format!("{FLAG_SIZE} {least} or more"))
+}
+
+/// The rate; without a text as fast as it goes.
+///
+/// # Errors
+/// None of the known forms, zero, or above 100 % of the link.
+pub fn validate_rate(text: Option<&str>) -> Result<RateSpec, ConfigError> {
+    let Some(text) = text else { return Ok(RateSpec::Max) };
+    let refuse = |what: String| ConfigError::new(FLAG_RATE, text, what, RATE_FORMS);
+    match text.parse::<RateSpec>() {
+        Ok(RateSpec::Percent(percent)) if percent.as_f64() > 100.0 => {
+            Err(refuse("a link carries 100 % at the most".to_owned()))
+        }
+        Ok(rate) => Ok(rate),
+        Err(e) => Err(refuse(e.to_string())),
+    }
+}
+
+/// How many frames end the run; None without a text.
+///
+/// # Errors
+/// Zero, or no number.
+pub fn validate_count(text: Option<&str>) -> Result<Option<u64>, ConfigError> {
+    COUNT.read_given(text)
+}
+
+/// Distinct pairs of source address and port; 1 without a text.
+///
+/// # Errors
+/// Zero, above 65,536, no number, or more than one flow of frames that have neither address nor port.
+pub fn validate_flows(text: Option<&str>, l2: bool) -> Result<u32, ConfigError> {
+    let Some(text) = text else { return Ok(1) };
+    let flows = FLOWS.read_u32(text)?;
+    if l2 && flows > 1 {
+        let what = format!(
+            "flows differ in IP address and port, and --l2 has neither, so {} cannot be told apart",
+            grouped(flows.into())
+        );
+        return Err(ConfigError::new(FLOWS.flag, text, what, "leave out --l2, or --flows"));
+    }
+    Ok(flows)
+}
+
+/// The run's tag as it stands in each frame; None without a text.
+///
+/// # Errors
+/// Above 65,535, or no number.
+pub fn validate_run_tag(text: Option<&str>) -> Result<Option<u16>, ConfigError> {
+    text.map(|text| RUN_TAG.read_u16(text)).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn what<T: std::fmt::Debug>(result: Result<T, ConfigError>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn sizes_below_ethernet_say_that_the_fcs_counts() {
+        for text in ["0", "59", "60", "63", "16385"] {
+            let message = what(validate_size(Some(text), &Addressing::default()));
+            assert!(message.starts_with(&format!("--size {text}: ")), "{message}");
+            assert!(message.contains("4-byte FCS") && message.contains("64 to 16,384"), "{message}");
+        }
+        assert_eq!(validate_size(Some("64"), &Addressing::default()), Ok(FrameSize::MIN));
+        assert_eq!(validate_size(Some("16384"), &Addressing::default()), Ok(FrameSize::MAX));
+    }
+
+    #[test]
+    fn sizes_below_the_headers_say_the_minimum() {
+        let tagged = Addressing { vlans: vec![100, 200], ..Addressing::default() };
+        let message = what(validate_size(Some("71"), &tagged));
+        assert!(message.contains("need 72 bytes") && message.contains("two VLAN tags"), "{message}");
+        assert_eq!(validate_size(Some("72"), &tagged).map(FrameSize::with_fcs), Ok(72));
+        assert_eq!(validate_size(None, &tagged).map(FrameSize::with_fcs), Ok(72));
+    }
+
+    #[test]
+    fn rates_are_refused_with_the_forms() {
+        assert_eq!(validate_rate(None), Ok(RateSpec::Max));
+        assert!(validate_rate(Some("100%")).is_ok());
+        for text in ["0pps", "101%", "100.000000001%", "10", "fast", "1.5bps"] {
+            let message = what(validate_rate(Some(text)));
+            assert!(
+                message.starts_with(&format!("--rate {text}: ")) && message.contains("1.5Mpps"),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn flows_and_tags_have_limits() {
+        assert_eq!(validate_flows(Some("65536"), false), Ok(65_536));
+        assert_eq!(validate_flows(Some("1"), true), Ok(1));
+        for (text, l2) in [("0", false), ("65537", false), ("2", true)] {
+            assert!(what(validate_flows(Some(text), l2)).starts_with("--flows"));
+        }
+        assert_eq!(
+            (validate_run_tag(Some("0")), validate_run_tag(Some("65535"))),
+            (Ok(Some(0)), Ok(Some(65_535)))
+        );
+        assert!(what(validate_run_tag(Some("65536"))).contains("16 bits"));
+        assert!(what(validate_count(Some("0"))).contains("--count 0"));
+    }
+}

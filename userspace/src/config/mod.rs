@@ -1,0 +1,33 @@
+//! Choices made valid, or refused with a remedy. Knows no command-line parser and no fact about the machine: what
+//! is refused here is refused everywhere.
+
+mod address;
+mod condition;
+mod error;
+mod load;
+mod matching;
+mod modes;
+mod number;
+mod output;
+mod placement;
+mod rings;
+mod runs;
+mod time;
+
+pub use address::{
+    Addressing, DEFAULT_PORT, DEFAULT_SRC_PORT, Family, validate_dst_mac, validate_ips, validate_port,
+    validate_src_mac, validate_vlans,
+};
+pub use condition::{Bound, Condition, Relation, Subject};
+pub use error::{ConfigError, validate_without};
+pub use load::{validate_count, validate_flows, validate_rate, validate_run_tag, validate_size};
+pub use matching::{Match, validate_match};
+pub use modes::{Modes, XdpChoice, XskChoice};
+pub use output::Output;
+pub use placement::{Placement, validate_list, validate_placement};
+pub use rings::{DEFAULT_BATCH, DEFAULT_RX_RING, DEFAULT_TX_RING, Rings, validate_batch};
+pub use runs::{
+    DEFAULT_DURATION, DEFAULT_WAIT_LINK, DEMO_RX, DEMO_TX, DemoConfig, RxConfig, TxConfig, sending_time,
+    validate_iface, validate_sink,
+};
+pub use time::{LEAST_INTERVAL, validate_interval, validate_span, validate_wait};

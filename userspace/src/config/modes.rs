@@ -1,0 +1,96 @@
+//! How frames are to move: modes that were asked for. What was obtained is the Report's business.
+
+use super::ConfigError;
+use std::str::FromStr;
+
+/// Where the XDP program is to run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum XdpChoice {
+    /// In the driver where it can redirect, else in the stack.
+    #[default]
+    Auto,
+    /// In the driver, or not at all.
+    Native,
+    /// In the stack, over socket buffers.
+    Generic,
+}
+
+/// How the AF_XDP socket is to move frames.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum XskChoice {
+    /// Zero-copy where the driver can, else copy.
+    #[default]
+    Auto,
+    /// The NIC reads and writes our memory, or nothing.
+    ZeroCopy,
+    /// The kernel copies.
+    Copy,
+}
+
+/// The modes of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Modes {
+    /// Where the XDP program is to run.
+    pub xdp: XdpChoice,
+    /// How the socket is to move frames.
+    pub xsk: XskChoice,
+    /// Whether sockets prefer busy polling.
+    pub busy_poll: bool,
+    /// Whether the driver may ask to be woken; without it each turn makes a system call.
+    pub need_wakeup: bool,
+}
+
+impl Default for Modes {
+    fn default() -> Self {
+        Self { xdp: XdpChoice::Auto, xsk: XskChoice::Auto, busy_poll: false, need_wakeup: true }
+    }
+}
+
+impl XdpChoice {
+    /// The names on the command line.
+    pub const NAMES: [&str; 3] = ["auto", "native", "generic"];
+}
+
+impl FromStr for XdpChoice {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "native" => Ok(Self::Native),
+            "generic" => Ok(Self::Generic),
+            _ => Err(ConfigError::new("--xdp-mode", text, "no such mode", Self::NAMES.join(", "))),
+        }
+    }
+}
+
+impl XskChoice {
+    /// The names on the command line.
+    pub const NAMES: [&str; 3] = ["auto", "zerocopy", "copy"];
+}
+
+impl FromStr for XskChoice {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "zerocopy" => Ok(Self::ZeroCopy),
+            "copy" => Ok(Self::Copy),
+            _ => Err(ConfigError::new("--xsk-mode", text, "no such mode", Self::NAMES.join(", "))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_mode_and_nothing_else_is() {
+        assert!(XdpChoice::NAMES.iter().all(|name| name.parse::<XdpChoice>().is_ok()));
+        assert!(XskChoice::NAMES.iter().all(|name| name.parse::<XskChoice>().is_ok()));
+        assert_eq!("fast".parse::<XdpChoice>().unwrap_err().remedy, "auto, native, generic");
+        assert_eq!("Copy".parse::<XskChoice>().unwrap_err().flag, "--xsk-mode Copy");
+    }
+}

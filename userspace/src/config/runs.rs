@@ -1,0 +1,157 @@
+//! The configuration of each command: everything that was chosen, valid and without a word about the machine.
+
+use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Rings};
+use crate::units::{FrameSize, Nanos, RateSpec};
+
+/// How long a link may take to come up again after a program was attached, unless `--wait-link` says otherwise:
+/// real NICs reset and renegotiate, which takes up to several seconds.
+pub const DEFAULT_WAIT_LINK: Nanos = Nanos(10_000_000_000);
+/// How long `tx` and `demo` send when neither `--count` nor `--duration` is given.
+pub const DEFAULT_DURATION: Nanos = Nanos(10_000_000_000);
+/// The sending end of the demo's veth pair.
+pub const DEMO_TX: &str = "xg0";
+/// The receiving end of the demo's veth pair.
+pub const DEMO_RX: &str = "xg1";
+
+/// What `tx` is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TxConfig {
+    /// The interface that sends.
+    pub iface: String,
+    /// A second interface of this host that receives; never the same.
+    pub sink: Option<String>,
+    /// Queues and cores.
+    pub placement: Placement,
+    /// Ethernet frame length, FCS included; large enough for headers and probe.
+    pub size: FrameSize,
+    /// The rate asked for.
+    pub rate: RateSpec,
+    /// Frames to send; None without a limit.
+    pub count: Option<u64>,
+    /// How long to send; None without a limit. The run ends at whichever limit comes first.
+    pub duration: Option<Nanos>,
+    /// Frames a turn at the most; never more than the ring.
+    pub batch: u32,
+    /// Rings and packet memory.
+    pub rings: Rings,
+    /// Modes.
+    pub modes: Modes,
+    /// From whom and to whom.
+    pub address: Addressing,
+    /// Distinct source address and port pairs: 1 to 65,536.
+    pub flows: u32,
+    /// Whether frames carry a UDP checksum for the sink to verify.
+    pub verify: bool,
+    /// The run's tag; None for a random one.
+    pub run_tag: Option<u16>,
+    /// How long to wait for carrier after attaching.
+    pub wait_link: Nanos,
+    /// How long to wait after carrier before sending.
+    pub settle: Nanos,
+    /// Where the result goes.
+    pub output: Output,
+}
+
+/// What `rx` is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RxConfig {
+    /// The interface that receives; None for the only one that would do.
+    pub iface: Option<String>,
+    /// Queues and cores.
+    pub placement: Placement,
+    /// Rings and packet memory.
+    pub rings: Rings,
+    /// Modes.
+    pub modes: Modes,
+    /// Frames of ours after which the run ends; None without a limit.
+    pub count: Option<u64>,
+    /// How long to receive; None until it is interrupted.
+    pub duration: Option<Nanos>,
+    /// The silence after the first frame that ends the run; None without one.
+    pub idle_timeout: Option<Nanos>,
+    /// Count in the XDP program and drop there.
+    pub count_only: bool,
+    /// Whether checksums are verified.
+    pub verify: bool,
+    /// Which frames are ours.
+    pub matches: Match,
+    /// Whether the interface takes frames for other MACs.
+    pub promisc: bool,
+    /// The run to follow; None for the first that is seen.
+    pub run_tag: Option<u16>,
+    /// Frames a turn at the most; never more than the ring.
+    pub batch: u32,
+    /// How long to wait for carrier after attaching.
+    pub wait_link: Nanos,
+    /// Where the result goes.
+    pub output: Output,
+}
+
+/// What `demo` is to do: both ends of a veth pair, [`DEMO_TX`] and [`DEMO_RX`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DemoConfig {
+    /// The sending end.
+    pub tx: TxConfig,
+    /// The receiving end.
+    pub rx: RxConfig,
+}
+
+/// The name of an interface. Whether there is one of that name is a fact about the machine.
+///
+/// # Errors
+/// An empty name.
+pub fn validate_iface(flag: &str, name: &str) -> Result<String, ConfigError> {
+    if name.trim().is_empty() {
+        return Err(ConfigError::new(flag, name, "an interface has a name", "a name that `ip link` lists"));
+    }
+    Ok(name.to_owned())
+}
+
+/// A second interface beside `iface`.
+///
+/// # Errors
+/// An empty name, or the same interface: a port does not receive what it sends.
+pub fn validate_sink(iface: &str, sink: Option<&str>) -> Result<Option<String>, ConfigError> {
+    const FLAG: &str = "--sink";
+    let Some(name) = sink else { return Ok(None) };
+    if name == iface {
+        let what = "a port does not receive what it sends, so the sink must be another interface";
+        return Err(ConfigError::new(
+            FLAG,
+            name,
+            what,
+            "the port at the other end of the cable, or leave --sink out",
+        ));
+    }
+    validate_iface(FLAG, name).map(Some)
+}
+
+/// How long to send: 10 s when no limit was given at all.
+#[must_use]
+pub fn sending_time(count: Option<u64>, duration: Option<Nanos>) -> Option<Nanos> {
+    match (count, duration) {
+        (None, None) => Some(DEFAULT_DURATION),
+        (_, duration) => duration,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_without_limits_takes_ten_seconds() {
+        assert_eq!(sending_time(None, None), Some(Nanos(10_000_000_000)));
+        assert_eq!(sending_time(Some(5), None), None);
+        assert_eq!(sending_time(Some(5), Some(Nanos(1))), Some(Nanos(1)));
+    }
+
+    #[test]
+    fn the_sink_is_another_interface() {
+        assert_eq!(validate_sink("eth0", Some("eth1")), Ok(Some("eth1".to_owned())));
+        assert_eq!(validate_sink("eth0", None), Ok(None));
+        assert_eq!(validate_sink("eth0", Some("eth0")).unwrap_err().flag, "--sink eth0");
+        assert_eq!(validate_sink("eth0", Some("")).unwrap_err().flag, "--sink ''");
+        assert!(validate_iface("--iface", " ").is_err());
+    }
+}
