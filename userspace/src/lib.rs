@@ -3,7 +3,9 @@
 
 pub mod config;
 pub mod finding;
+pub mod memory_port;
 pub mod port;
 pub mod report;
 pub mod sys;
 pub mod units;
+pub mod xsk;

@@ -7,7 +7,6 @@ mod queue;
 pub use faults::{Faults, Ppm};
 
 use crate::port::{Done, PortError, RxDrops, RxFrame, RxPort, Slot, Source, TxPort};
-use crate::units::Nanos;
 use faults::{Dice, Fate};
 use queue::FrameQueue;
 use std::collections::VecDeque;
@@ -208,10 +207,6 @@ impl RxPort for MemoryRx {
             visit(RxFrame { bytes: &self.frame, wire_len: self.frame.len(), xdp_ns: None, nic_ns: None });
         }
         Ok(max)
-    }
-
-    fn wait(&mut self, _timeout: Nanos) -> Result<(), PortError> {
-        Ok(())
     }
 
     fn drops(&self) -> Option<RxDrops> {

@@ -1,7 +1,6 @@
 //! The seam: how the engines send and receive frames without knowing what carries them. Bytes cross it,
 //! descriptors never do.
 
-use crate::units::Nanos;
 use thiserror::Error;
 
 /// Index of a stable chunk of the sender's memory: the same slot always means the same bytes.
@@ -120,8 +119,6 @@ impl RxDrops {
 pub trait RxPort {
     /// Visits up to `max` frames that have arrived, and gives their chunks back; returns how many.
     fn recv(&mut self, max: usize, visit: impl FnMut(RxFrame<'_>)) -> Result<usize, PortError>;
-    /// Sleeps until a frame is there or `timeout` has passed; a signal may end it early.
-    fn wait(&mut self, timeout: Nanos) -> Result<(), PortError>;
     /// What was dropped in front of this port so far; None when it cannot be read.
     fn drops(&self) -> Option<RxDrops>;
 }

@@ -1,6 +1,7 @@
 //! What the kernel's error numbers mean on an AF_XDP socket.
 
 use crate::port::PortError;
+use crate::sys::words::words;
 use std::io;
 
 /// Maps the result of a kick (sendto or recvfrom) of a socket: what only asks for another try is no error.
@@ -14,15 +15,6 @@ pub(super) fn after_kick(result: io::Result<()>) -> Result<(), PortError> {
         Some(libc::ENETDOWN) => Err(PortError::LinkDown),
         Some(libc::ENXIO | libc::ENODEV) => Err(PortError::Gone),
         _ => Err(PortError::Other { what: "waking the socket", why: words(&error) }),
-    }
-}
-
-/// The kernel's words for an error, without its number.
-pub(super) fn words(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.split_once(" (os error") {
-        Some((words, _)) => words.to_lowercase(),
-        None => text,
     }
 }
 
@@ -46,6 +38,6 @@ mod tests {
     #[test]
     fn no_number_reaches_a_user() {
         let Err(PortError::Other { why, .. }) = kick(libc::EINVAL) else { panic!("EINVAL is an error") };
-        assert_eq!(why, "invalid argument");
+        assert_eq!(why, "Invalid argument");
     }
 }

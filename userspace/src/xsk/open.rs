@@ -1,7 +1,7 @@
 //! Opening one socket: packet memory, rings, bind, and the retry that the kernel's asynchronous release needs.
 
-use super::errno::words;
 use super::{XskRx, XskTx};
+use crate::sys::words::words;
 use std::error::Error;
 use std::ffi::CString;
 use std::io;

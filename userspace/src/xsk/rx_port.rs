@@ -1,10 +1,9 @@
 //! The receive port: frames are lent where they lie, and their chunks go straight back to the fill ring.
 
-use super::errno::{after_kick, words};
+use super::errno::after_kick;
 use super::open::{Opened, OpenError, SocketSpec};
 use crate::port::{PortError, RxDrops, RxFrame, RxPort};
 use crate::sys::xdp_socket;
-use crate::units::Nanos;
 use std::os::fd::{AsRawFd, RawFd};
 use xsk_rs::umem::frame::FrameDesc;
 use xsk_rs::{CompQueue, FillQueue, RxQueue, TxQueue, Umem};
@@ -76,11 +75,6 @@ impl RxPort for XskRx {
         }
         self.give_back(n)?;
         Ok(n)
-    }
-
-    fn wait(&mut self, timeout: Nanos) -> Result<(), PortError> {
-        xdp_socket::poll_in(self.fd(), timeout)
-            .map_err(|e| PortError::Other { what: "waiting for frames", why: words(&e) })
     }
 
     fn drops(&self) -> Option<RxDrops> {
