@@ -3,6 +3,7 @@
 
 pub mod config;
 pub mod finding;
+pub mod frame;
 pub mod memory_port;
 pub mod port;
 pub mod report;

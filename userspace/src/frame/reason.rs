@@ -1,0 +1,66 @@
+//! Why a received frame does not count. Knows the names, not how they are found out.
+
+/// Why a frame is not counted as a probe: the one list, with a counter each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Not recognised: no such headers, another port, no magic.
+    NotOurs,
+    /// Ours, but shorter than its headers say, or than a probe.
+    Truncated,
+    /// Ours, but IP and UDP disagree about its length.
+    BadLength,
+    /// Ours, but the IPv4 header changed on the way.
+    IpChecksum,
+    /// Ours, but the datagram changed on the way; or it came without a checksum over IPv6.
+    UdpChecksum,
+    /// A whole probe, but of another run. Inspection never says so: it knows no run. The engine does.
+    OtherRun,
+}
+
+impl Reason {
+    /// How many there are: the length of a table of counters.
+    pub const COUNT: usize = Self::ALL.len();
+    /// All of them, in the order of [`Reason::index`].
+    pub const ALL: [Self; 6] = [
+        Self::NotOurs,
+        Self::Truncated,
+        Self::BadLength,
+        Self::IpChecksum,
+        Self::UdpChecksum,
+        Self::OtherRun,
+    ];
+
+    /// Its place in a table of counters, below [`Reason::COUNT`].
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Its name in the Report's `rejected`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotOurs => "not_ours",
+            Self::Truncated => "truncated",
+            Self::BadLength => "bad_length",
+            Self::IpChecksum => "ip_checksum",
+            Self::UdpChecksum => "udp_checksum",
+            Self::OtherRun => "other_run",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_places_are_distinct() {
+        for (place, reason) in Reason::ALL.into_iter().enumerate() {
+            assert_eq!(reason.index(), place);
+        }
+        let names: std::collections::HashSet<_> = Reason::ALL.iter().map(|r| r.name()).collect();
+        assert_eq!(names.len(), Reason::COUNT);
+    }
+}
