@@ -2,6 +2,7 @@
 //! what happened into one Report whose books balance. README.md has the map of the rooms.
 
 pub mod finding;
+pub mod host;
 pub mod port;
 pub mod report;
 pub mod sys;
