@@ -4,6 +4,7 @@
 pub mod config;
 pub mod finding;
 pub mod frame;
+pub mod host;
 pub mod memory_port;
 pub mod port;
 pub mod report;

@@ -1,0 +1,43 @@
+//! ethtool's netlink family: link speed and channels. Both need no privilege and are absent where a driver has
+//! nothing to say. Source: Documentation/networking/ethtool-netlink.rst.
+
+use netlink_bindings::ethtool::Request;
+use netlink_socket2::NetlinkSocket;
+use std::io;
+
+/// ethtool's SPEED_UNKNOWN: no link, or a device without a speed.
+const SPEED_UNKNOWN: u32 = u32::MAX;
+/// ethtool counts in Mbit/s.
+const MEGABIT: u64 = 1_000_000;
+
+/// The negotiated speed in bit/s, as the driver claims it.
+pub(super) fn speed_bps(ifindex: u32) -> Option<u64> {
+    let mut request = Request::new().op_linkmodes_get_do();
+    request.encode().nested_header().push_dev_index(ifindex).end_nested();
+    let mut socket = NetlinkSocket::new();
+    let mut reply = socket.request(&request).ok()?;
+    let megabits = reply.recv_one().ok()?.get_speed().ok()?;
+    (megabits != SPEED_UNKNOWN && megabits != 0).then(|| u64::from(megabits) * MEGABIT)
+}
+
+/// Queues in use: combined channels serve both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Channels {
+    pub rx: u32,
+    pub tx: u32,
+    pub combined: u32,
+}
+
+/// The channels in use (`ethtool -l`).
+pub(super) fn channels(ifindex: u32) -> io::Result<Channels> {
+    let mut request = Request::new().op_channels_get_do();
+    request.encode().nested_header().push_dev_index(ifindex).end_nested();
+    let mut socket = NetlinkSocket::new();
+    let mut reply = socket.request(&request)?;
+    let channels = reply.recv_one().map_err(io::Error::from)?;
+    Ok(Channels {
+        rx: channels.get_rx_count().unwrap_or(0),
+        tx: channels.get_tx_count().unwrap_or(0),
+        combined: channels.get_combined_count().unwrap_or(0),
+    })
+}
