@@ -2,8 +2,8 @@
 
 use super::latch::{Admission, Latch};
 use super::{Books, Progress, RxTally, Turn, Worker};
-use crate::frame::{Inspected, Inspector, Probe, extend_sent};
-use crate::port::{PortError, RxDrops, RxFrame, RxPort};
+use crate::frame::{Inspected, Inspector, Probe, Reason, extend_sent};
+use crate::port::{PortError, RxDrops, RxPort};
 use crate::units::Nanos;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -18,8 +18,8 @@ const DORMANT_AFTER: Nanos = Nanos::from_millis(2_000);
 pub struct ControlFrame {
     /// The run that it speaks of.
     pub run: u16,
-    /// The whole frame.
-    pub frame: Vec<u8>,
+    /// The message, to be decoded by [`crate::frame::control::decode`].
+    pub body: Vec<u8>,
 }
 
 /// What a receive worker needs to know.
@@ -88,13 +88,13 @@ impl<P: RxPort> RxWorker<P> {
             // The clock is read once a turn, and only when there is something to time.
             let now = *arrived.get_or_insert_with(spec.clock);
             match spec.inspector.inspect(frame.bytes) {
-                Inspected::Probe(probe) if book.admits(&probe, latch, now) => {
+                Inspected::Probe { probe } if book.admits(&probe, latch, now) => {
                     probes = true;
                     book.open.probe(&probe, frame.wire_len, now, shape);
                     book.time(&probe, spec.clock_id, now);
                 }
-                Inspected::Probe(_) => book.open.other_run += 1,
-                Inspected::Control(probe) => book.control(&probe, frame, control),
+                Inspected::Probe { .. } => book.open.reject(Reason::OtherRun),
+                Inspected::Control { probe, body } => book.control(&probe, body, control),
                 Inspected::Rejected(reason) => book.open.reject(reason),
             }
         })?;
@@ -144,10 +144,10 @@ impl TallyBook {
     }
 
     #[cold]
-    fn control(&mut self, probe: &Probe, frame: RxFrame<'_>, to: &SyncSender<ControlFrame>) {
+    fn control(&mut self, probe: &Probe, body: &[u8], to: &SyncSender<ControlFrame>) {
         self.open.control += 1;
-        let frame = ControlFrame { run: probe.run, frame: frame.bytes.to_vec() };
-        if to.try_send(frame).is_err() {
+        let message = ControlFrame { run: probe.run, body: body.to_vec() };
+        if to.try_send(message).is_err() {
             self.open.control_unread += 1;
         }
     }

@@ -21,8 +21,6 @@ pub struct RxTally {
     pub control_unread: u64,
     /// Rejected frames by reason.
     pub rejected: [u64; Reason::COUNT],
-    /// Frames of other runs.
-    pub other_run: u64,
     /// Frames of this run.
     pub probes: u64,
     /// Their bytes with FCS.
@@ -50,7 +48,6 @@ impl RxTally {
             control: 0,
             control_unread: 0,
             rejected: [0; Reason::COUNT],
-            other_run: 0,
             probes: 0,
             bytes: 0,
             arrivals: None,
@@ -99,7 +96,7 @@ impl RxTally {
     /// Frames that reached the worker.
     #[must_use]
     pub fn received(&self) -> u64 {
-        self.control + self.probes + self.other_run + self.rejected.iter().sum::<u64>()
+        self.control + self.probes + self.rejected.iter().sum::<u64>()
     }
 
     /// Adds what another worker counted of the same run.
@@ -108,7 +105,6 @@ impl RxTally {
         self.control += other.control;
         self.control_unread += other.control_unread;
         self.rejected.iter_mut().zip(other.rejected).for_each(|(sum, n)| *sum += n);
-        self.other_run += other.other_run;
         self.probes += other.probes;
         self.bytes += other.bytes;
         self.foreign_clock += other.foreign_clock;

@@ -13,6 +13,7 @@ pub struct TxWorker<P> {
     feed: Feed,
     pacer: Pacer,
     progress: Arc<Progress>,
+    space: u16,
     frame_bytes: u64,
     submitted: u64,
     completed: u64,
@@ -63,14 +64,22 @@ struct Outage {
 }
 
 impl<P: TxPort> TxWorker<P> {
-    /// A worker that sends `stream` through `port`, whose slots are numbered below `slots`, as `pacer` says.
-    pub fn new(port: P, stream: Stream, pacer: Pacer, slots: u32, progress: Arc<Progress>) -> Self {
-        let len = stream.frame_len();
+    /// A worker that sends `stream`, sequence space `space`, through `port`, whose slots are numbered below `slots`, as `pacer` says.
+    pub fn new(
+        port: P,
+        stream: Stream,
+        space: u16,
+        pacer: Pacer,
+        slots: u32,
+        progress: Arc<Progress>,
+    ) -> Self {
+        let len = stream.len();
         let feed = Feed { len, stream, written: vec![false; slots as usize], seq: 0, now: Nanos(0) };
         Self {
             port,
             pacer,
             progress,
+            space,
             frame_bytes: len as u64 + u64::from(FCS_BYTES),
             feed,
             submitted: 0,
@@ -118,7 +127,7 @@ impl<P: TxPort> TxWorker<P> {
         let (missing, invalid) = (self.submitted.saturating_sub(self.completed), self.port.invalid());
         let refused_unreturned = invalid.min(missing);
         TxBooks {
-            space: self.feed.stream.space(),
+            space: self.space,
             built: self.feed.seq,
             submitted: self.submitted,
             completed: self.completed.saturating_sub(invalid - refused_unreturned),

@@ -5,6 +5,7 @@
 //! 0xFFFF and its number runs. Behind the probe: the message's length (u16) and the message, a JSON object with
 //! `v` (version) and `kind`. A reader takes unknown fields for none of its business and refuses unknown versions.
 
+use super::addresses::Addresses;
 use super::probe::{self, Probe, StreamId};
 use super::{FrameError, Stack, Template};
 use crate::units::{FCS_BYTES, FrameSize, Nanos};
@@ -58,20 +59,9 @@ pub struct Start {
     pub batch: u32,
     /// Whether UDP checksums are computed.
     pub verify: bool,
-    /// Source MAC.
-    pub src_mac: String,
-    /// Destination MAC.
-    pub dst_mac: String,
-    /// Source IP of the first flow; None for plain Ethernet.
-    pub src_ip: Option<String>,
-    /// Destination IP; None for plain Ethernet.
-    pub dst_ip: Option<String>,
-    /// UDP source port of the first flow; None for plain Ethernet.
-    pub src_port: Option<u16>,
-    /// UDP destination port; None for plain Ethernet.
-    pub dst_port: Option<u16>,
-    /// VLAN ids, outermost first.
-    pub vlans: Vec<u16>,
+    /// The headers of the first flow.
+    #[serde(flatten)]
+    pub addresses: Addresses,
 }
 
 /// What a sender has sent, in as many parts as its spaces need.
@@ -101,8 +91,12 @@ pub struct SpaceTotal {
 }
 
 /// Is a sink there?
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hello {}
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The headers that the question came with, so that the answer can go the same way back.
+    #[serde(flatten)]
+    pub addresses: Addresses,
+}
 
 /// Here is one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -237,13 +231,7 @@ mod tests {
             seed: u64::MAX,
             batch: 64,
             verify: true,
-            src_mac: "02:00:00:00:00:01".to_owned(),
-            dst_mac: "02:00:00:00:00:02".to_owned(),
-            src_ip: Some("2001:2::1".to_owned()),
-            dst_ip: None,
-            src_port: Some(1024),
-            dst_port: None,
-            vlans: vec![7, 8],
+            addresses: Addresses::of(&v6_stack()),
         }
     }
 

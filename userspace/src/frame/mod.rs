@@ -1,6 +1,7 @@
 //! Bytes of a frame, pure in (stream, sequence number, time): how they are built, changed from one frame to the
 //! next, and recognised again. Knows no port, no clock and no counter.
 
+pub mod addresses;
 pub mod checksum;
 pub mod control;
 pub mod headers;
@@ -17,6 +18,7 @@ pub mod wire;
 #[cfg(test)]
 mod reference;
 
+pub use addresses::Addresses;
 pub use control::{Control, ControlError, End, Hello, Here, SpaceTotal, Start};
 pub use inspect::{Inspected, Inspector};
 pub use modifier::{Modifier, flow_of};
