@@ -4,6 +4,7 @@
 pub mod finding;
 pub mod host;
 pub mod port;
+pub mod private_net;
 pub mod report;
 pub mod sys;
 pub mod units;
