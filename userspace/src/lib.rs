@@ -9,6 +9,7 @@ pub mod frame;
 pub mod host;
 pub mod memory_port;
 pub mod port;
+pub mod private_net;
 pub mod report;
 pub mod sys;
 pub mod units;

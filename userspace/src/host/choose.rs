@@ -65,6 +65,8 @@ fn left_out(facts: &InterfaceFacts, in_use: &InUse) -> Option<&'static str> {
     [
         (facts.loopback, "loopback"),
         (facts.mac.is_none(), "not Ethernet"),
+        // A port of the host itself, common where containers or guests run; no traffic of a peer ends there.
+        (facts.link_kind.as_deref() == Some("bridge"), "a bridge"),
         (!facts.up, "down"),
         (!facts.carrier, "no carrier"),
         (facts.master.is_some(), "part of a bond, bridge or VRF"),
@@ -109,6 +111,7 @@ mod tests {
             InterfaceFacts { carrier: false, ..facts("eth2", 4) },
             InterfaceFacts { up: false, carrier: false, ..facts("eth3", 5) },
             InterfaceFacts { mac: None, ..facts("wg0", 6) },
+            InterfaceFacts { link_kind: Some("bridge".to_owned()), ..facts("br0", 10) },
             facts("ens1f0", 7),
             facts("eth4", 8),
         ];

@@ -5,6 +5,10 @@ use netlink_bindings::ethtool::Request;
 use netlink_socket2::NetlinkSocket;
 use std::io;
 
+/// ETHTOOL_MSG_LINKMODES_GET and ETHTOOL_MSG_CHANNELS_GET of linux/ethtool_netlink.h. Set here because the bindings
+/// (0.3.5) count the commands of this family wrongly: theirs would be the *set* of link modes and of EEE.
+const LINKMODES_GET: u8 = 4;
+const CHANNELS_GET: u8 = 17;
 /// ethtool's SPEED_UNKNOWN: no link, or a device without a speed.
 const SPEED_UNKNOWN: u32 = u32::MAX;
 /// ethtool counts in Mbit/s.
@@ -13,6 +17,7 @@ const MEGABIT: u64 = 1_000_000;
 /// The negotiated speed in bit/s, as the driver claims it.
 pub(super) fn speed_bps(ifindex: u32) -> Option<u64> {
     let mut request = Request::new().op_linkmodes_get_do();
+    request.header_mut().cmd = LINKMODES_GET;
     request.encode().nested_header().push_dev_index(ifindex).end_nested();
     let mut socket = NetlinkSocket::new();
     let mut reply = socket.request(&request).ok()?;
@@ -31,6 +36,7 @@ pub(super) struct Channels {
 /// The channels in use (`ethtool -l`).
 pub(super) fn channels(ifindex: u32) -> io::Result<Channels> {
     let mut request = Request::new().op_channels_get_do();
+    request.header_mut().cmd = CHANNELS_GET;
     request.encode().nested_header().push_dev_index(ifindex).end_nested();
     let mut socket = NetlinkSocket::new();
     let mut reply = socket.request(&request)?;

@@ -31,7 +31,7 @@ pub struct InterfaceFacts {
     pub ifindex: u32,
     /// Its alternative names.
     pub altnames: Vec<String>,
-    /// Its MAC; None for what is not Ethernet. Loopback's is all zero.
+    /// Its MAC; None for what is not Ethernet, loopback included.
     pub mac: Option<MacAddr6>,
     /// Its MTU in bytes: the largest IP packet, without Ethernet header, tags and FCS.
     pub mtu: u32,

@@ -43,7 +43,7 @@ pub fn options(fd: RawFd) -> io::Result<XdpOptions> {
 /// size of the transmit ring.
 ///
 /// # Errors
-/// ENOPROTOOPT before Linux 6.17, EACCES for a number out of range.
+/// ENOPROTOOPT before Linux 6.17, EACCES for a number out of range or before there is a transmit ring.
 pub fn set_tx_budget(fd: RawFd, frames: u32) -> io::Result<()> {
     XDP_MAX_TX_SKB_BUDGET.set(fd, &frames)
 }
@@ -86,4 +86,43 @@ pub fn kick_rx(fd: RawFd) -> io::Result<()> {
 /// What the kernel said, EINTR left out.
 pub fn poll_in(fd: RawFd, timeout: Nanos) -> io::Result<bool> {
     ready::readable(fd, timeout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+    use std::os::fd::AsRawFd;
+
+    /// Kicks and sleeping are plain socket calls, so any datagram socket shows how errors come through.
+    fn socket() -> UdpSocket {
+        UdpSocket::bind("127.0.0.1:0").unwrap()
+    }
+
+    #[test]
+    fn kicks_give_the_kernels_error_unfiltered() {
+        let socket = socket();
+        let fd = socket.as_raw_fd();
+        assert_eq!(kick_tx(fd).unwrap_err().raw_os_error(), Some(libc::EDESTADDRREQ));
+        assert_eq!(kick_rx(fd).unwrap_err().raw_os_error(), Some(libc::EAGAIN));
+        assert_eq!(kick_tx(-1).unwrap_err().raw_os_error(), Some(libc::EBADF));
+        assert_eq!(kick_rx(-1).unwrap_err().raw_os_error(), Some(libc::EBADF));
+    }
+
+    #[test]
+    fn a_socket_of_another_family_has_no_such_options() {
+        let socket = socket();
+        assert!(options(socket.as_raw_fd()).is_err());
+        assert!(set_tx_budget(socket.as_raw_fd(), 64).is_err());
+    }
+
+    #[test]
+    fn sleeping_ends_with_a_frame_or_in_time() {
+        let socket = socket();
+        let fd = socket.as_raw_fd();
+        assert!(!poll_in(fd, Nanos(0)).unwrap());
+        socket.send_to(&[1], socket.local_addr().unwrap()).unwrap();
+        assert!(poll_in(fd, Nanos::SECOND).unwrap());
+        assert!(kick_rx(fd).is_ok());
+    }
 }
