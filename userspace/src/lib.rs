@@ -3,6 +3,7 @@
 
 pub mod finding;
 pub mod frame;
+pub mod pace;
 pub mod port;
 pub mod report;
 pub mod units;
