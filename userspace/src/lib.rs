@@ -8,6 +8,7 @@ pub mod finding;
 pub mod frame;
 pub mod host;
 pub mod memory_port;
+pub mod pace;
 pub mod port;
 pub mod private_net;
 pub mod report;
