@@ -1,0 +1,68 @@
+//! `xsk-gen demo`, which makes its own namespaces: the books of both sides, and queues that share the work.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
+
+mod support;
+
+use std::time::Duration;
+use support::{Finished, Report, Running, require_root, tx_and_rx};
+
+fn demo(args: &[&str]) -> Finished {
+    let all = [&["demo", "--json", "--quiet"], args].concat();
+    Running::xsk_gen(&all).wait(Duration::from_secs(60)).expect_code(0)
+}
+
+/// What holds of every pair of Reports: each side's books, and both sides name the same number of frames sent.
+fn check_pair(tx: &Report, rx: &Report) {
+    tx.check_full_books();
+    rx.check_full_books();
+    assert_eq!(tx.known("completed"), rx.known("completed"), "{rx}");
+    assert_eq!(tx.known("completed"), rx.known("unique") + rx.known("lost"), "{rx}");
+    assert_eq!(rx.known("unexplained"), 0, "{rx}");
+    assert_eq!(tx.text("/id"), rx.text("/id"));
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_million_frames_at_100_kpps_are_all_accounted_for() {
+    if !require_root() {
+        return;
+    }
+    let finished = demo(&["--size", "64", "--count", "1000000", "--rate", "100kpps"]);
+    let (tx, rx) = tx_and_rx(&finished);
+    check_pair(&tx, &rx);
+    assert_eq!(tx.known("completed"), 1_000_000, "{tx}");
+    assert_eq!(rx.text("/setup/xdp_mode"), "native");
+    let lost = rx.known("lost");
+    assert!(lost == 0 || (lost == rx.known("kernel_drops") && rx.has_finding("receiver-slow")), "{rx}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn the_books_balance_when_the_receiver_cannot_keep_up() {
+    if !require_root() {
+        return;
+    }
+    for _ in 0..3 {
+        let (tx, rx) = tx_and_rx(&demo(&["--rate", "max", "--duration", "1"]));
+        check_pair(&tx, &rx);
+        assert!(rx.known("unique") > 0, "{rx}");
+    }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn two_queues_carry_their_share_and_agree_with_the_sum() {
+    if !require_root() {
+        return;
+    }
+    let args = ["--queues", "0-1", "--flows", "64", "--rate", "50kpps", "--duration", "1"];
+    let (tx, rx) = tx_and_rx(&demo(&args));
+    check_pair(&tx, &rx);
+    for (report, total) in [(&tx, "completed"), (&rx, "probes")] {
+        let frames = report.frames_by_queue();
+        assert_eq!(frames.len(), 2, "{report}");
+        assert!(frames.iter().all(|&n| n > 0), "{report}");
+        assert_eq!(frames.iter().sum::<u64>(), report.known(total), "{report}");
+    }
+}

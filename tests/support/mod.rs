@@ -1,0 +1,25 @@
+//! Helpers of the tests that run the real binary in network namespaces of their own. They know the command line and
+//! the JSON of the Report, and nothing of the library.
+
+#![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
+
+mod lab;
+mod process;
+mod reports;
+
+pub use lab::{End, NetLab};
+pub use process::{Finished, Running, until, xsk_gen};
+pub use reports::{Report, reports, tx_and_rx};
+
+/// Whether a test that needs root may go on. Without root it is skipped, and says so; once XSK_GEN_REQUIRE_ROOT=1 says
+/// that it must run, it fails.
+pub fn require_root() -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    let must = std::env::var("XSK_GEN_REQUIRE_ROOT").is_ok_and(|value| value == "1");
+    assert!(root || !must, "this test needs root: sudo scripts/test.sh");
+    if !root {
+        eprintln!("skipped: it needs root: sudo scripts/test.sh");
+    }
+    root
+}
