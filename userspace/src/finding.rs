@@ -99,6 +99,10 @@ pub enum Code {
     OtherRun,
     /// The condition of --fail-if holds.
     FailIf,
+    /// A rate in percent was asked on a link without a speed.
+    NoLinkSpeed,
+    /// The run was ended by a signal.
+    Interrupted,
     /// More workers than cores, or a core is shared.
     CoresShared,
     /// A system call failed in a way that has no finding of its own.

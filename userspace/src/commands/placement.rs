@@ -1,6 +1,8 @@
 //! Which queues are served, and by which cores: pure choices over what the host has.
 
+use crate::engine::{Crew, Worker};
 use crate::finding::{Code, Finding, Severity};
+use std::collections::BTreeMap;
 
 /// One queue and the core that serves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +76,16 @@ pub fn share(cores: &[u32]) -> (Vec<u32>, Vec<u32>) {
 #[must_use]
 pub fn seats(queues: &[u32], cores: &[u32]) -> Vec<Seat> {
     queues.iter().zip(cores.iter().cycle()).map(|(&queue, &core)| Seat { queue, core }).collect()
+}
+
+/// Workers with their cores as crews: one a core.
+#[must_use]
+pub fn crews(workers: Vec<(u32, Box<dyn Worker>)>) -> Vec<Crew> {
+    let mut by_core: BTreeMap<u32, Vec<Box<dyn Worker>>> = BTreeMap::new();
+    for (core, worker) in workers {
+        by_core.entry(core).or_default().push(worker);
+    }
+    by_core.into_iter().map(|(core, workers)| Crew { core: Some(core), workers }).collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::Failure;
 use super::placement::Seat;
 use crate::config::{Modes, Rings, XskChoice};
 use crate::finding::{Code, Finding, Severity};
+use crate::host::{InterfaceFacts, XdpFeatures};
 use crate::report::XskModeUsed;
 use crate::sys::words::words;
 use crate::sys::xdp_socket;
@@ -50,6 +51,12 @@ pub struct Sockets {
 pub fn counts(rings: &Rings, ring: u32) -> (u32, u32) {
     let ring = rings.ring.unwrap_or(ring);
     (ring, rings.frames.unwrap_or(ring.saturating_mul(2)))
+}
+
+/// Whether the driver says that it can do zero-copy; None on kernels that do not tell.
+#[must_use]
+pub fn zero_copy_advertised(facts: &InterfaceFacts) -> Option<bool> {
+    facts.xdp_features.map(|features| features.contains(XdpFeatures::XSK_ZEROCOPY))
 }
 
 /// Opens a socket for each seat.

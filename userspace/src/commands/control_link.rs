@@ -1,0 +1,98 @@
+//! Control frames on one interface, beside the test's own traffic: sent and received through a packet socket.
+
+use super::failure::system_finding;
+use crate::finding::Finding;
+use crate::frame::{Control, Inspected, Inspector, Stack, control};
+use crate::host::{InterfaceFacts, machine};
+use crate::sys::clock::monotonic;
+use crate::sys::packet_socket::PacketSocket;
+use crate::units::Nanos;
+
+/// Longer than any control frame: 1,500 bytes of MTU, Ethernet header and tags.
+const BUFFER_BYTES: usize = 2048;
+
+/// A control message and the run that it speaks of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// The run's tag.
+    pub run: u16,
+    /// What it says.
+    pub control: Control,
+}
+
+/// Sends and receives control frames.
+pub struct ControlLink {
+    iface: String,
+    socket: PacketSocket,
+    inspector: Inspector,
+    clock: u16,
+    number: u32,
+}
+
+impl ControlLink {
+    /// A link on the interface; frames to `udp_port` (or of our EtherType) are received.
+    ///
+    /// # Errors
+    /// When the packet socket is refused.
+    pub fn open(facts: &InterfaceFacts, udp_port: Option<u16>) -> Result<Self, Finding> {
+        // Without a UDP port the filter is left at one that no frame carries: port 0 means none (RFC 768).
+        let socket = PacketSocket::open_for_ours(facts.ifindex, udp_port.unwrap_or(0))
+            .map_err(|e| system_finding(&facts.name, "a packet socket for control frames was refused", &e))?;
+        let inspector = Inspector { udp_port, verify: true };
+        Ok(Self { iface: facts.name.clone(), socket, inspector, clock: machine::clock_id(), number: 0 })
+    }
+
+    /// Keeps the interface promiscuous while the link is open.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn promiscuous(&self) -> Result<(), Finding> {
+        self.socket
+            .set_promiscuous(true)
+            .map_err(|e| system_finding(&self.iface, "promiscuous mode was refused", &e))
+    }
+
+    /// Sends one control frame.
+    ///
+    /// # Errors
+    /// When it cannot be built or the interface does not take it.
+    pub fn send(&mut self, stack: &Stack, run: u16, control: &Control) -> Result<(), Finding> {
+        self.number = self.number.wrapping_add(1);
+        let failed = |e: std::io::Error| system_finding(&self.iface, "a control frame could not be sent", &e);
+        let frame = control::encode(stack, run, self.clock, self.number, monotonic(), control)
+            .map_err(|e| failed(std::io::Error::other(e.to_string())))?;
+        self.socket.send(&frame).map_err(failed)
+    }
+
+    /// The next control message that has arrived, if any.
+    ///
+    /// # Errors
+    /// When the socket fails, for instance because the interface is gone.
+    pub fn receive(&mut self) -> Result<Option<Message>, Finding> {
+        let mut buf = [0; BUFFER_BYTES];
+        loop {
+            let received = self
+                .socket
+                .recv(&mut buf)
+                .map_err(|e| system_finding(&self.iface, "control frames could not be received", &e))?;
+            let Some(bytes) = received.and_then(|n| buf.get(..n)) else { return Ok(None) };
+            if let Inspected::Control { probe, body } = self.inspector.inspect(bytes)
+                && let Ok(control) = control::decode(body)
+            {
+                return Ok(Some(Message { run: probe.run, control }));
+            }
+        }
+    }
+
+    /// Sleeps until something arrives or `timeout` is over.
+    ///
+    /// # Errors
+    /// When the socket fails.
+    pub fn wait(&self, timeout: Nanos) -> Result<(), Finding> {
+        match self.socket.wait(timeout) {
+            Ok(_) => Ok(()),
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => Ok(()),
+            Err(e) => Err(system_finding(&self.iface, "control frames could not be waited for", &e)),
+        }
+    }
+}

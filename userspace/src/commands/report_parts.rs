@@ -1,0 +1,106 @@
+//! Parts of a Report that both sides make in the same way.
+
+use crate::finding::{Code, Finding, Severity};
+use crate::host::{CrossCheck, DeviceCounters as Device, InterfaceFacts, cross_check};
+use crate::report::{DeviceCounters, Rates, Report};
+use crate::units::{Nanos, WIRE_OVERHEAD_BYTES};
+use std::collections::BTreeSet;
+
+/// How much a rate may lie above the link's speed: both clocks drift, 100 ppm each (IEEE 802.3).
+const DRIFT: f64 = 200e-6;
+
+/// Frames and their bytes, FCS included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Volume {
+    /// Frames.
+    pub frames: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// Rates of a volume over a time; `l3_bytes` is the IP length of each frame.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+pub fn rates(volume: Volume, l3_bytes: Option<u32>, time: Option<Nanos>, speed_bps: Option<u64>) -> Rates {
+    let Some(seconds) = time.map(Nanos::as_secs_f64).filter(|s| *s > 0.0) else { return Rates::default() };
+    let bps = |bytes: u64| bytes as f64 * 8.0 / seconds;
+    let l1_bps = bps(volume.bytes + volume.frames * u64::from(WIRE_OVERHEAD_BYTES));
+    Rates {
+        pps: Some(volume.frames as f64 / seconds),
+        l1_bps: Some(l1_bps),
+        l2_bps: Some(bps(volume.bytes)),
+        l3_bps: l3_bytes.map(|bytes| bps(volume.frames * u64::from(bytes))),
+        line_rate_percent: speed_bps.filter(|s| *s > 0).map(|speed| l1_bps / speed as f64 * 100.0),
+    }
+}
+
+/// Each value once, ascending.
+pub fn distinct(values: impl Iterator<Item = u32>) -> Vec<u32> {
+    values.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// What the device counted between two readings.
+#[must_use]
+pub fn device_delta(before: Option<Device>, after: Option<Device>) -> Option<Device> {
+    Some(after?.since(before?))
+}
+
+/// The device's counters, and what ours was compared with, by the driver's choice of a trustworthy counter.
+pub fn cross_checked(
+    facts: &InterfaceFacts,
+    delta: Option<Device>,
+    compare: impl FnOnce(&Device) -> String,
+) -> DeviceCounters {
+    let counters = delta.map(Device::named).into_iter().flatten();
+    let counters = counters.map(|(name, n)| (format!("netdev.{name}"), n)).collect();
+    let (cross_check, cross_check_absent) = match (cross_check(facts), &delta) {
+        (CrossCheck::NetDev, Some(delta)) => (Some(compare(delta)), None),
+        (CrossCheck::NetDev, None) => (None, Some("the device's counters could not be read".to_owned())),
+        (CrossCheck::Unknown(reason), _) => (None, Some(reason)),
+    };
+    DeviceCounters { cross_check, cross_check_absent, counters }
+}
+
+/// Adds a Fail finding when the books do not come out.
+pub fn check_books(report: &mut Report) {
+    if let Err(error) = report.balance.verify() {
+        report.findings.push(
+            Finding::new(Code::BooksUnbalanced, Severity::Fail, "the books", format!("they do not balance: {error}"))
+                .why("a counter is wrong, or frames came from somewhere else")
+                .remedy("do not trust this run; please report it with the JSON Report"),
+        );
+    }
+}
+
+/// Adds a finding when more was measured than the link can carry.
+pub fn check_line_rate(report: &mut Report) {
+    if report.rates.line_rate_percent.is_some_and(|percent| percent > 100.0 * (1.0 + DRIFT)) {
+        report.findings.push(
+            Finding::new(Code::AboveLineRate, Severity::Fail, report.interface.name.clone(), "the figure is above what the link can carry")
+                .why("the frames did not all pass the wire, or the link's speed is not what it says")
+                .remedy(format!("compare with the counters of `ethtool -S {}`", report.interface.name)),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_rate_of_ten_gigabit() {
+        let volume = Volume { frames: 14_880_952, bytes: 14_880_952 * 64 };
+        let rates = rates(volume, Some(46), Some(Nanos::SECOND), Some(10_000_000_000));
+        assert!((rates.line_rate_percent.unwrap() - 100.0).abs() < 1e-4);
+        assert!((rates.l1_bps.unwrap() - 9_999_999_744.0).abs() < 1.0);
+        assert!((rates.l2_bps.unwrap() - 7_619_047_424.0).abs() < 1.0);
+        assert!((rates.l3_bps.unwrap() - 5_476_190_336.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn no_time_is_no_rate() {
+        let volume = Volume { frames: 1, bytes: 64 };
+        assert_eq!(rates(volume, None, None, None), Rates::default());
+        assert_eq!(rates(volume, None, Some(Nanos(0)), Some(1)), Rates::default());
+    }
+}

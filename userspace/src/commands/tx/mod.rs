@@ -1,0 +1,246 @@
+//! `tx`: from a configuration to frames on the wire and the sender's Report.
+
+mod announce;
+mod discover;
+mod offer;
+mod report;
+
+use self::discover::Peer;
+use self::offer::Offer;
+use super::control_link::ControlLink;
+use super::interrupt::Interrupt;
+use super::live::{Goal, Live, Side, Sums};
+use super::meter::Meter;
+use super::placement::{self, From as End, Seat};
+use super::sockets::{self, Sockets, Wanted};
+use super::{Failure, ground, pair, tell};
+use crate::config::{DEFAULT_TX_RING, TxConfig, XskChoice};
+use crate::engine::{self, Crew, Outcome, Progress, Running, TxWorker, Worker};
+use crate::finding::Finding;
+use crate::frame::Stream;
+use crate::host::{DeviceCounters, InterfaceFacts, machine, process};
+use crate::pace::Pacer;
+use crate::report::{Report, XdpModeUsed, XskModeUsed};
+use crate::sys::clock::monotonic;
+use crate::sys::xdp_socket;
+use crate::units::Nanos;
+use crate::xdp::{AttachMode, PassProgram};
+use crate::xsk::{self, XskTx};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+pub use self::discover::Peer as KnownPeer;
+
+/// How often the controller looks at its workers.
+const LOOK: Duration = Duration::from_millis(10);
+/// How long completions are waited for at the end: many times what any ring takes, and within the second that an
+/// interrupted run may take.
+const DRAIN: Nanos = Nanos::from_millis(500);
+
+/// Runs `tx`.
+///
+/// # Errors
+/// What stood in the way of the run, or ended it without a Report.
+pub fn run(config: &TxConfig, interrupt: &Interrupt) -> Result<Vec<Report>, Failure> {
+    match &config.sink {
+        Some(sink) => pair::on_this_host(config, sink, interrupt),
+        None => Sender::open(config, None, interrupt)?.run(interrupt).map(|report| vec![report]),
+    }
+}
+
+/// A sender whose sockets are open and whose destination is known.
+pub struct Sender<'a> {
+    config: &'a TxConfig,
+    facts: InterfaceFacts,
+    offer: Offer,
+    link: ControlLink,
+    seats: Vec<Seat>,
+    ports: Vec<XskTx>,
+    xsk_mode: XskModeUsed,
+    chunks: u32,
+    ring: u32,
+    chunk_bytes: u32,
+    program: Option<PassProgram>,
+    findings: Vec<Finding>,
+}
+
+/// What is left of a run, for the Report.
+struct Aftermath {
+    outcomes: Vec<Outcome>,
+    panicked: bool,
+    started_at: String,
+    before: (Meter, Option<DeviceCounters>),
+    after: (Meter, Option<DeviceCounters>),
+    interrupted: bool,
+}
+
+impl<'a> Sender<'a> {
+    /// Checks, finds the destination, opens the sockets and waits for the link.
+    ///
+    /// # Errors
+    /// What stands in the way.
+    pub fn open(config: &'a TxConfig, peer: Option<Peer>, interrupt: &Interrupt) -> Result<Self, Failure> {
+        let facts = ground::survey(&config.iface, config.wait_link, interrupt)?;
+        let chunk = xsk::chunk_for(u32::try_from(config.size.in_memory()).unwrap_or(u32::MAX));
+        ground::check_size(&facts, config.size, config.address.vlans.len(), chunk)?;
+        let chunk_bytes = chunk.unwrap_or(xsk::MAX_CHUNK_BYTES);
+        let cores = placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Lowest)?;
+        let limit = u32::try_from(cores.len()).unwrap_or(u32::MAX);
+        let queues = placement::queues(&facts.name, config.placement.queues.as_deref(), facts.tx_queues, limit)?;
+        let seats = placement::seats(&queues, &cores);
+        let (ring, chunks) = sockets::counts(&config.rings, DEFAULT_TX_RING);
+        ground::lockable(seats.len(), chunks, chunk_bytes)?;
+        let mut link = ControlLink::open(&facts, offer::udp_port(config))?;
+        let run = config.run_tag.unwrap_or_else(offer::random_tag);
+        let peer = discover::destination(config, &facts, peer, &mut link, run, interrupt)?;
+        let offer = Offer::new(config, &facts, &peer, run, &seats)?;
+
+        let wanted = Wanted {
+            iface: &facts.name,
+            modes: config.modes,
+            ring,
+            chunks,
+            chunk_bytes,
+            hugepages: config.rings.hugepages,
+            zero_copy_advertised: sockets::zero_copy_advertised(&facts),
+        };
+        let (sockets, program) = open_sockets(&wanted, &facts, &seats)?;
+        let Sockets { opened, mode: xsk_mode, notes: findings } = sockets;
+        let ports = opened.into_iter().map(xsk::Opened::into_tx).collect();
+        let mut sender = Self {
+            config,
+            facts,
+            offer,
+            link,
+            seats,
+            ports,
+            xsk_mode,
+            chunks,
+            ring,
+            chunk_bytes,
+            program,
+            findings,
+        };
+        sender.settle(interrupt)?;
+        Ok(sender)
+    }
+
+    /// Sets the sockets' options, waits for the link that attaching may have reset, and for `--settle`.
+    fn settle(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
+        for port in &self.ports {
+            // A kernel that does not know the option (before 6.17) sends 32 frames a call, which only costs calls.
+            let _ = xdp_socket::set_tx_budget(port.fd(), self.config.batch.max(32));
+            if self.config.modes.busy_poll {
+                sockets::prefer_busy_poll(&self.facts.name, port.fd())?;
+            }
+        }
+        ground::wait_for_carrier(&self.facts, self.config.wait_link, interrupt)?;
+        thread::sleep(Duration::from_nanos(self.config.settle.0));
+        if !self.config.output.quiet {
+            tell(&self.findings);
+        }
+        Ok(())
+    }
+
+    /// Announces, sends, tells the end, and reports.
+    ///
+    /// # Errors
+    /// When the run could not begin.
+    pub fn run(mut self, interrupt: &Interrupt) -> Result<Report, Failure> {
+        announce::start(&mut self.link, &self.offer)?;
+        let started_at = machine::wall_clock();
+        let before = (Meter::read(), DeviceCounters::read(self.facts.ifindex).ok());
+        let progress: Vec<_> = self.seats.iter().map(|_| Arc::new(Progress::default())).collect();
+        let crews = self.crews(&progress)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut live = self.live();
+        let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN)
+            .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
+        attend(&running, &stop, &progress, &mut live, interrupt);
+        let outcomes = running.join();
+        let aftermath = Aftermath {
+            panicked: outcomes.is_none(),
+            outcomes: outcomes.unwrap_or_default(),
+            started_at,
+            before,
+            after: (Meter::read(), DeviceCounters::read(self.facts.ifindex).ok()),
+            interrupted: interrupt.raised(),
+        };
+        if let Err(finding) = announce::end(&mut self.link, &self.offer, &aftermath) {
+            self.findings.push(finding);
+        }
+        if let Some(program) = &mut self.program {
+            program.detach();
+        }
+        let intervals = live.finish(monotonic(), Sums::of(&progress));
+        Ok(report::build(self, &aftermath, intervals))
+    }
+
+    fn live(&self) -> Live {
+        let goal = match (self.config.count, self.config.duration) {
+            (Some(count), _) => Goal::Frames(count),
+            (None, Some(duration)) => Goal::Time(duration),
+            (None, None) => Goal::Open,
+        };
+        let output = &self.config.output;
+        Live::new(Side::Tx, output.interval, output.quiet, goal, monotonic())
+    }
+
+    /// The workers, by core.
+    fn crews(&mut self, progress: &[Arc<Progress>]) -> Result<Vec<Crew>, Failure> {
+        let mut workers: Vec<(u32, Box<dyn Worker>)> = Vec::new();
+        let ports = std::mem::take(&mut self.ports);
+        for ((space, port), (seat, progress)) in (0u16..).zip(ports).zip(self.seats.iter().zip(progress)) {
+            let stream = Stream::new(self.offer.stream(space))
+                .map_err(|e| offer::unbuildable(&e))?;
+            let pacer = Pacer::new(self.offer.rate_share(), self.offer.limits(space), self.config.batch);
+            let worker = TxWorker::new(port, stream, space, pacer, self.chunks, Arc::clone(progress));
+            workers.push((seat.core, Box::new(worker)));
+        }
+        Ok(placement::crews(workers))
+    }
+}
+
+/// Watches the workers until they have finished or the user has had enough.
+fn attend(running: &Running, stop: &AtomicBool, progress: &[Arc<Progress>], live: &mut Live, interrupt: &Interrupt) {
+    while !running.finished() {
+        thread::sleep(LOOK);
+        live.tick(monotonic(), Sums::of(progress));
+        if interrupt.raised() {
+            stop.store(true, Relaxed);
+        }
+    }
+}
+
+/// Opens the sockets. Zero-copy needs a program in the driver on most NICs (Intel's activate their XDP rings only
+/// then; virtio and others refuse the first frame without), so one that passes everything is attached for the try
+/// and taken off again where copy mode, which needs none, is what can be had.
+fn open_sockets(
+    wanted: &Wanted<'_>,
+    facts: &InterfaceFacts,
+    seats: &[Seat],
+) -> Result<(Sockets, Option<PassProgram>), Failure> {
+    let may_be_zero_copy = wanted.modes.xsk == XskChoice::ZeroCopy
+        || (wanted.modes.xsk == XskChoice::Auto && wanted.zero_copy_advertised != Some(false));
+    let mut program = None;
+    if may_be_zero_copy {
+        let mut pass = PassProgram::load()?;
+        match pass.attach(facts.ifindex, &facts.name, AttachMode::Native) {
+            Ok(()) => program = Some(pass),
+            Err(finding) if wanted.modes.xsk == XskChoice::ZeroCopy => return Err(finding.into()),
+            Err(_) => {}
+        }
+    }
+    let sockets = sockets::open(wanted, seats)?;
+    if sockets.mode == XskModeUsed::Copy {
+        program = None;
+    }
+    Ok((sockets, program))
+}
+
+/// How the program of a sender is attached.
+const fn xdp_mode(program: Option<&PassProgram>) -> XdpModeUsed {
+    if program.is_some() { XdpModeUsed::Native } else { XdpModeUsed::None }
+}

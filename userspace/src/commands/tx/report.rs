@@ -1,0 +1,165 @@
+//! The sender's Report, from what the workers, the device and the cores left behind.
+
+use super::announce::tx_books;
+use super::{Aftermath, Sender, xdp_mode};
+use crate::commands::ground;
+use crate::commands::report_parts::{self, Volume};
+use crate::engine::TxBooks;
+use crate::finding::{Code, Finding, Severity};
+use crate::host::{machine, napi};
+use crate::port::PortError;
+use crate::report::{
+    Balance, DeviceCounters, Engine, IntervalRow, QueueRow, Report, SCHEMA, Setup, StreamRow, Totals,
+};
+use crate::units::Nanos;
+
+/// Builds the Report.
+pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalRow>) -> Report {
+    let books: Vec<&TxBooks> = tx_books(aftermath).collect();
+    let balance = balance(&books);
+    let window = books.iter().map(|b| b.window).max().unwrap_or_default();
+    let completed = balance.completed.unwrap_or(0);
+    let volume = Volume { frames: completed, bytes: completed * u64::from(sender.config.size.with_fcs()) };
+    let l3_bytes = sender.offer.stack.l3_len(sender.config.size);
+    let cores: Vec<u32> = sender.seats.iter().map(|seat| seat.core).collect();
+    let (before, after) = (&aftermath.before.0, &aftermath.after.0);
+    let mut findings = sender.findings.clone();
+    findings.extend(troubles(&sender, aftermath, &balance, window, &books));
+    let mut report = Report {
+        schema: SCHEMA.to_owned(),
+        id: sender.offer.id.clone(),
+        command: "tx".to_owned(),
+        started_at: aftermath.started_at.clone(),
+        duration_s: Some(window.as_secs_f64()),
+        host: machine::host(),
+        interface: ground::describe(&sender.facts),
+        path: crate::host::kind::path(&sender.facts),
+        setup: setup(&sender),
+        offered: Some(sender.offer.offered()),
+        totals: Totals { tx_frames: Some(volume.frames), tx_bytes: Some(volume.bytes), ..Totals::default() },
+        rates: report_parts::rates(volume, l3_bytes, Some(window), sender.facts.line_speed_bps()),
+        balance,
+        latency_ns: None,
+        latency_absent: Some("latency is measured where frames arrive".to_owned()),
+        cpu: before.cost(after, &cores, &aftermath.outcomes, volume.frames),
+        device_counters: device_counters(&sender, aftermath, volume.frames),
+        queues: queues(&sender, &books),
+        streams: books.iter().map(|b| StreamRow { space: b.space, completed: Some(b.completed), ..StreamRow::default() }).collect(),
+        intervals,
+        findings,
+    };
+    report_parts::check_books(&mut report);
+    report_parts::check_line_rate(&mut report);
+    report
+}
+
+fn balance(books: &[&TxBooks]) -> Balance {
+    let sum = |of: fn(&TxBooks) -> u64| Some(books.iter().map(|b| of(b)).sum());
+    Balance {
+        built: sum(|b| b.built),
+        submitted: sum(|b| b.submitted),
+        completed: sum(|b| b.completed),
+        in_flight: sum(|b| b.in_flight),
+        invalid: sum(|b| b.invalid),
+        shortfall: sum(|b| b.shortfall),
+        lost_absent: Some("only the sink's count is delivery".to_owned()),
+        ..Balance::default()
+    }
+}
+
+fn setup(sender: &Sender<'_>) -> Setup {
+    Setup {
+        xdp_mode: xdp_mode(sender.program.as_ref()),
+        xsk_mode: sender.xsk_mode,
+        engine: Some(Engine::Xsk),
+        need_wakeup: sender.config.modes.need_wakeup,
+        busy_poll: sender.config.modes.busy_poll,
+        queues: sender.seats.iter().map(|seat| seat.queue).collect(),
+        cores: report_parts::distinct(sender.seats.iter().map(|seat| seat.core)),
+        irq_cores: napi::irq_cores(&sender.facts),
+        batch: sender.config.batch,
+        ring_size: sender.ring,
+        chunk_bytes: sender.chunk_bytes,
+        chunks: sender.chunks,
+        hugepages: sender.config.rings.hugepages,
+        napi: napi::settings(&sender.facts),
+    }
+}
+
+fn queues(sender: &Sender<'_>, books: &[&TxBooks]) -> Vec<QueueRow> {
+    let row = |b: &&TxBooks| {
+        let seat = sender.seats.get(usize::from(b.space))?;
+        Some(QueueRow {
+            id: seat.queue,
+            core: Some(seat.core),
+            frames: b.completed,
+            bytes: b.completed * u64::from(sender.config.size.with_fcs()),
+            kernel_drops: None,
+        })
+    };
+    books.iter().filter_map(row).collect()
+}
+
+/// The device's counters over the run. Its count of sent frames must not be below ours by more than what it dropped.
+fn device_counters(sender: &Sender<'_>, aftermath: &Aftermath, completed: u64) -> DeviceCounters {
+    let delta = report_parts::device_delta(aftermath.before.1, aftermath.after.1);
+    let compare = |d: &crate::host::DeviceCounters| {
+        format!("netdev tx_packets + tx_dropped {} against {completed} completed and the control frames", d.tx_packets + d.tx_dropped)
+    };
+    report_parts::cross_checked(&sender.facts, delta, compare)
+}
+
+fn troubles(
+    sender: &Sender<'_>,
+    aftermath: &Aftermath,
+    balance: &Balance,
+    window: Nanos,
+    books: &[&TxBooks],
+) -> Vec<Finding> {
+    let on = sender.facts.name.clone();
+    let find = |code, severity, what: String| Finding::new(code, severity, on.clone(), what);
+    let mut found = Vec::new();
+    if aftermath.panicked {
+        found.push(find(Code::System, Severity::Fail, "a worker ended unexpectedly; its books are lost".into()).remedy("please report it with the command line"));
+    }
+    if balance.shortfall.is_some_and(|n| n > 0) {
+        let n = balance.shortfall.unwrap_or(0);
+        found.push(
+            find(Code::Shortfall, Severity::Warn, format!("the asked rate was not held: {n} frames were due and not sent"))
+                .why("the sender was descheduled, or the path does not take the rate")
+                .remedy("a lower --rate, more queues, or a core of its own with --cores"),
+        );
+    }
+    if balance.in_flight.is_some_and(|n| n > 0) {
+        let n = balance.in_flight.unwrap_or(0);
+        found.push(
+            find(Code::InFlight, Severity::Warn, format!("{n} frames were not completed by the driver at the deadline"))
+                .why("they may be on the wire or in the driver's queue; they do not count as sent")
+                .remedy("check the link; a driver that never completes them needs a reset (ip link set down, up)"),
+        );
+    }
+    if balance.invalid.is_some_and(|n| n > 0) {
+        found.push(find(Code::InvalidDescriptors, Severity::Fail, "the kernel refused descriptors".into()).why("a frame was longer than the driver takes").remedy("a smaller --size"));
+    }
+    if books.iter().any(|b| b.outages > 0) {
+        let outage = books.iter().map(|b| b.outage).max().unwrap_or_default();
+        found.push(
+            find(Code::LinkLost, Severity::Fail, format!("the link was lost within the run, for {:.3} s of {:.3} s", outage.as_secs_f64(), window.as_secs_f64()))
+                .why("no frame leaves meanwhile; what was due then is shortfall")
+                .remedy("check cable and far end, and run again"),
+        );
+    }
+    found.extend(aftermath.outcomes.iter().filter_map(|o| o.error.as_ref()).take(1).map(|error| port_failed(&on, error)));
+    if aftermath.interrupted {
+        found.push(find(Code::Interrupted, Severity::Info, "the run was ended by a signal".into()));
+    }
+    found
+}
+
+/// A worker's last error as a finding.
+fn port_failed(on: &str, error: &PortError) -> Finding {
+    let code = if *error == PortError::Gone { Code::InterfaceGone } else { Code::System };
+    Finding::new(code, Severity::Fail, on, format!("sending ended: {error}"))
+        .why("the figures are those up to that moment")
+        .remedy("bring the interface back and run again")
+}
