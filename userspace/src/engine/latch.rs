@@ -99,6 +99,12 @@ impl Latch {
         self.last_probe.store(now.0, Relaxed);
     }
 
+    /// Latches `run` where that is allowed: nothing is latched, or it has been silent. Whether `run` is the one that
+    /// is counted now.
+    pub fn admits(&self, run: u16, now: Nanos) -> bool {
+        self.admit(run, now) != Admission::Other
+    }
+
     /// Judges a frame that is not of the run that the worker counts: latches its run where that is allowed.
     pub(super) fn admit(&self, run: u16, now: Nanos) -> Admission {
         if self.only.is_some_and(|only| only != run) {

@@ -3,7 +3,7 @@
 use super::discover::Peer;
 use crate::commands::Failure;
 use crate::commands::placement::Seat;
-use crate::config::{Family, TxConfig};
+use crate::config::{Addressing, Family, TxConfig};
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::{Addresses, FrameError, L3, Stack, Start, StreamSpec};
 use crate::host::{InterfaceFacts, machine};
@@ -48,26 +48,22 @@ pub fn random_tag() -> u16 {
 pub fn stack(config: &TxConfig, facts: &InterfaceFacts, peer: &Peer) -> Stack {
     let address = &config.address;
     let src_mac = address.src_mac.or(facts.mac).unwrap_or(MacAddr6::nil());
-    let l3 = match address.family() {
-        Family::L2 => L3::Ethernet,
-        Family::V4 => {
-            let (src, dst) = address.ipv4(facts.ipv4, peer.ip.and_then(v4));
-            L3::V4 { src, dst, src_port: address.src_port, dst_port: address.port }
-        }
-        Family::V6 => {
-            let (src, dst) = address.ipv6(facts.ipv6, peer.ip.and_then(v6));
-            L3::V6 { src, dst, src_port: address.src_port, dst_port: address.port }
-        }
-    };
-    Stack { src_mac, dst_mac: peer.mac, vlans: address.vlans.clone(), l3 }
+    Stack { src_mac, dst_mac: peer.mac, vlans: address.vlans.clone(), l3: l3(address, facts, peer) }
 }
 
-fn v4(ip: IpAddr) -> Option<std::net::Ipv4Addr> {
-    if let IpAddr::V4(ip) = ip { Some(ip) } else { None }
-}
-
-fn v6(ip: IpAddr) -> Option<std::net::Ipv6Addr> {
-    if let IpAddr::V6(ip) = ip { Some(ip) } else { None }
+/// Of each address: the stated one, else the interface's or the peer's own, else the one set aside for benchmarks.
+fn l3(address: &Addressing, facts: &InterfaceFacts, peer: &Peer) -> L3 {
+    let family = address.family();
+    let of_family = |ip: &IpAddr| ip.is_ipv4() == (family == Family::V4);
+    let own = if family == Family::V4 { facts.ipv4.map(IpAddr::V4) } else { facts.ipv6.map(IpAddr::V6) };
+    let src = address.src_ip.or(own).or_else(|| address.default_src_ip());
+    let dst = address.dst_ip.or(peer.ip.filter(of_family)).or_else(|| address.default_dst_ip());
+    let (src_port, dst_port) = (address.src_port, address.port);
+    match (family, src, dst) {
+        (Family::V4, Some(IpAddr::V4(src)), Some(IpAddr::V4(dst))) => L3::V4 { src, dst, src_port, dst_port },
+        (Family::V6, Some(IpAddr::V6(src)), Some(IpAddr::V6(dst))) => L3::V6 { src, dst, src_port, dst_port },
+        _ => L3::Ethernet,
+    }
 }
 
 /// A stream that cannot be built, as a finding. The configuration has refused what can be refused without the

@@ -1,0 +1,122 @@
+//! Both ends in one process: a sender and a sink on two interfaces of this host, with joint books.
+
+use super::interrupt::Interrupt;
+use super::placement;
+use super::rx::{Sink, UntilEnd};
+use super::tx::{KnownPeer, Sender};
+use super::Failure;
+use crate::config::{Match, RxConfig, TxConfig};
+use crate::finding::{Code, Finding, Severity};
+use crate::host::process;
+use crate::report::Report;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, Sender as Channel, channel};
+use std::thread;
+
+/// What brings the calling thread to where one end's interface is.
+pub type Enter<'e> = &'e (dyn Fn() -> Result<(), Finding> + Sync);
+
+/// Runs `tx --sink`.
+///
+/// # Errors
+/// What stood in the way of either end, or ended it without a Report.
+pub fn on_this_host(config: &TxConfig, sink: &str, interrupt: &Interrupt) -> Result<Vec<Report>, Failure> {
+    let rx = sink_of(config, sink);
+    run(config, &rx, &|| Ok(()), &|| Ok(()), interrupt)
+}
+
+/// The sink that goes with a sender: everything that both ends share is the sender's choice.
+fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
+    RxConfig {
+        iface: Some(iface.to_owned()),
+        placement: crate::config::Placement { queues: None, cores: config.placement.cores.clone() },
+        rings: crate::config::Rings { ring: None, frames: None, hugepages: config.rings.hugepages },
+        modes: config.modes,
+        count: None,
+        duration: None,
+        idle_timeout: None,
+        count_only: false,
+        verify: config.verify,
+        matches: Match { udp_port: (!config.address.l2).then_some(config.address.port) },
+        promisc: false,
+        run_tag: config.run_tag,
+        batch: config.batch,
+        wait_link: config.wait_link,
+        output: config.output.clone(),
+    }
+}
+
+/// Runs both ends, each on a thread of its own that enters its place first: the sink, then the sender, then the
+/// sink until the sender's END. Reports are `[tx, rx]`.
+///
+/// # Errors
+/// What stood in the way of either end; the other is ended.
+pub fn run(
+    tx: &TxConfig,
+    rx: &RxConfig,
+    enter_tx: Enter<'_>,
+    enter_rx: Enter<'_>,
+    interrupt: &Interrupt,
+) -> Result<Vec<Report>, Failure> {
+    let (mut tx, mut rx) = (tx.clone(), rx.clone());
+    share_cores(&mut tx, &mut rx);
+    let until_end = UntilEnd::default();
+    let (ready, peer) = channel();
+    thread::scope(|scope| {
+        let sink = scope.spawn(|| receive(&rx, enter_rx, ready, until_end.clone(), interrupt));
+        let sender = scope.spawn(|| {
+            let sent = send(&tx, enter_tx, &peer, interrupt);
+            if !matches!(sent, Ok(Some(_))) {
+                until_end.abandoned.store(true, Relaxed);
+            }
+            sent
+        });
+        let sent = sender.join().unwrap_or_else(|_| Err(panicked()));
+        let received = sink.join().unwrap_or_else(|_| Err(panicked()));
+        // A sink that did not open is why the sender did not start.
+        match (sent?, received?) {
+            (Some(tx), rx) => Ok(std::iter::once(tx).chain(rx).collect()),
+            (None, rx) => Ok(rx),
+        }
+    })
+}
+
+fn receive(
+    config: &RxConfig,
+    enter: Enter<'_>,
+    ready: Channel<Option<KnownPeer>>,
+    until_end: UntilEnd,
+    interrupt: &Interrupt,
+) -> Result<Vec<Report>, Failure> {
+    enter()?;
+    let sink = Sink::open(config, interrupt)?;
+    // A sender that is gone has failed and says so itself.
+    let _ = ready.send(sink.peer());
+    sink.run(interrupt, Some(until_end))
+}
+
+/// Sends once the sink is ready; None when it never is.
+fn send(
+    config: &TxConfig,
+    enter: Enter<'_>,
+    sink: &Receiver<Option<KnownPeer>>,
+    interrupt: &Interrupt,
+) -> Result<Option<Report>, Failure> {
+    enter()?;
+    let Ok(peer) = sink.recv() else { return Ok(None) };
+    Sender::open(config, peer, interrupt)?.run(interrupt).map(Some)
+}
+
+/// Divides the cores: two ends that spin on one core would measure the scheduler.
+fn share_cores(tx: &mut TxConfig, rx: &mut RxConfig) {
+    let cores = tx.placement.cores.clone().unwrap_or_else(process::allowed_cores);
+    let (first, second) = placement::share(&cores);
+    (tx.placement.cores, rx.placement.cores) = (Some(first), Some(second));
+}
+
+fn panicked() -> Failure {
+    let what = "a thread ended unexpectedly";
+    Failure::Failed(vec![
+        Finding::new(Code::System, Severity::Fail, "xsk-gen", what).remedy("please report it with the command line"),
+    ])
+}

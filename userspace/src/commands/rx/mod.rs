@@ -1,0 +1,227 @@
+//! `rx`: from a configuration to an attached sink and a Report a run.
+
+mod attach;
+mod heard;
+mod readings;
+mod report;
+mod talk;
+mod trouble;
+mod watch;
+
+use self::attach::{Attached, Ports, attach, bind};
+use self::readings::{Readings, Window};
+use self::talk::Talk;
+use self::watch::{Ending, Watch};
+use super::control_link::ControlLink;
+use super::interrupt::Interrupt;
+use super::live::Live;
+use super::placement::{self, From as End, Seat};
+use super::sockets::{self, Wanted};
+use super::tx::KnownPeer;
+use super::{Failure, ground, tell};
+use crate::config::{DEFAULT_RX_RING, RxConfig};
+use crate::engine::{self, ControlFrame, Latch, Outcome, Progress, Running, RxSpec, RxWorker, Worker};
+use crate::finding::{Code, Finding, Severity};
+use crate::frame::Inspector;
+use crate::host::choose::choose_rx_interface;
+use crate::host::{InterfaceFacts, machine, process};
+use crate::report::{Report, XskModeUsed};
+use crate::sys::clock::monotonic;
+use crate::units::Nanos;
+use crate::xdp::{self, RxOptions, RxProgram};
+use crate::xsk::{self, XskRx};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+pub use self::watch::UntilEnd;
+
+/// Control frames that may wait for the controller: many times what one look's worth of STARTs and ENDs is.
+const CONTROL_QUEUE: usize = 1024;
+/// How long frames that are still in the rings are taken in at the end.
+const DRAIN: Nanos = Nanos::from_millis(200);
+
+/// Runs `rx`.
+///
+/// # Errors
+/// What stood in the way of the run, or ended it without a Report.
+pub fn run(config: &RxConfig, interrupt: &Interrupt) -> Result<Vec<Report>, Failure> {
+    Sink::open(config, interrupt)?.run(interrupt, None)
+}
+
+/// A sink whose program is attached and whose sockets are open.
+pub struct Sink<'a> {
+    config: &'a RxConfig,
+    facts: InterfaceFacts,
+    attached: Attached,
+    seats: Vec<Seat>,
+    ports: Vec<XskRx>,
+    xsk_mode: XskModeUsed,
+    ring: u32,
+    chunks: u32,
+    chunk_bytes: u32,
+    latch: Arc<Latch>,
+    talk: Talk,
+    control: SyncSender<ControlFrame>,
+    readings: Readings,
+    findings: Vec<Finding>,
+}
+
+/// What is left of a session, for the Reports.
+struct Aftermath {
+    outcomes: Vec<Outcome>,
+    windows: Vec<Window>,
+    started_at: String,
+    interrupted: bool,
+    failed: Option<Finding>,
+}
+
+impl<'a> Sink<'a> {
+    /// Checks, attaches, opens the sockets and waits for the link.
+    ///
+    /// # Errors
+    /// What stands in the way.
+    pub fn open(config: &'a RxConfig, interrupt: &Interrupt) -> Result<Self, Failure> {
+        let iface = config.iface.clone().map_or_else(choose_rx_interface, Ok)?;
+        let facts = ground::survey(&iface, config.wait_link, interrupt)?;
+        let udp_port = config.matches.udp_port;
+        let options = RxOptions { udp_port, count_only: config.count_only, queues: xdp::MAX_QUEUES };
+        let mut attached = attach(config, &facts, RxProgram::load(&options)?)?;
+        // Some drivers change their queues when a program comes: what counts is what is there now.
+        let facts = InterfaceFacts::read(&facts.name)?;
+        let seats = seats(config, &facts)?;
+        let (ring, chunks) = sockets::counts(&config.rings, DEFAULT_RX_RING);
+        let chunk = xsk::chunk_for(ground::longest_frame(facts.mtu));
+        let chunk_bytes = chunk.unwrap_or(xsk::MAX_CHUNK_BYTES);
+        let wanted = Wanted {
+            iface: &facts.name,
+            modes: config.modes,
+            ring,
+            chunks,
+            chunk_bytes,
+            hugepages: config.rings.hugepages,
+            zero_copy_advertised: sockets::zero_copy_advertised(&facts),
+        };
+        let Ports { ports, mode: xsk_mode, notes } = if config.count_only {
+            Ports { ports: Vec::new(), mode: XskModeUsed::None, notes: Vec::new() }
+        } else {
+            ground::lockable(seats.len(), chunks, chunk_bytes)?;
+            bind(&wanted, &seats, &mut attached)?
+        };
+        ground::wait_for_carrier(&facts, config.wait_link, interrupt)?;
+
+        let link = ControlLink::open(&facts, udp_port)?;
+        if config.promisc {
+            link.promiscuous()?;
+        }
+        let latch = Arc::new(Latch::new(config.run_tag));
+        let (control, frames) = sync_channel(CONTROL_QUEUE);
+        let mut findings = attached.notes.clone();
+        findings.extend(notes);
+        findings.extend(chunk.is_none().then(|| jumbo(&facts)));
+        let talk = talk(link, frames, &latch, &facts, &seats);
+        let readings = Readings::begin(&attached.program, facts.ifindex);
+        let sink = Self {
+            config,
+            facts,
+            attached,
+            seats,
+            ports,
+            xsk_mode,
+            ring,
+            chunks,
+            chunk_bytes,
+            latch,
+            talk,
+            control,
+            readings,
+            findings,
+        };
+        if !config.output.quiet {
+            tell(&sink.findings);
+        }
+        Ok(sink)
+    }
+
+    /// Where a sender of this host can send to.
+    #[must_use]
+    pub fn peer(&self) -> Option<KnownPeer> {
+        let ip = self.facts.ipv4.map(IpAddr::V4).or(self.facts.ipv6.map(IpAddr::V6));
+        Some(KnownPeer { mac: self.facts.mac?, ip })
+    }
+
+    /// Receives until the configuration, the user or (with `until_end`) the sender's END says stop; reports.
+    ///
+    /// # Errors
+    /// When the run could not begin.
+    pub fn run(mut self, interrupt: &Interrupt, until_end: Option<UntilEnd>) -> Result<Vec<Report>, Failure> {
+        let started_at = machine::wall_clock();
+        let progress: Vec<_> = self.ports.iter().map(|_| Arc::new(Progress::default())).collect();
+        let crews = placement::crews(self.workers(&progress));
+        let stop = Arc::new(AtomicBool::new(false));
+        let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN)
+            .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
+        let output = &self.config.output;
+        let mut live = Live::new(super::live::Side::Rx, output.interval, output.quiet, watch::goal(self.config), monotonic());
+        let ending = Ending::new(self.config, until_end, monotonic());
+        let watched = Watch { sink: &mut self, running: &running, progress: &progress, ending, interrupt }.run(&mut live);
+
+        // First the program, so that nothing more is on its way into sockets that are about to close.
+        self.attached.program.detach();
+        stop.store(true, Relaxed);
+        let outcomes = running.join();
+        let panicked = outcomes.is_none().then(|| worker_lost(&self.facts.name));
+        let windows = self.readings.finish(&self.attached.program, self.facts.ifindex, &self.latch);
+        let intervals = live.finish(monotonic(), watched.sums);
+        let aftermath = Aftermath {
+            outcomes: outcomes.unwrap_or_default(),
+            windows,
+            started_at,
+            interrupted: interrupt.raised(),
+            failed: watched.failed.or(panicked),
+        };
+        Ok(report::build(&self, aftermath, intervals))
+    }
+
+    /// The workers with their cores.
+    fn workers(&mut self, progress: &[Arc<Progress>]) -> Vec<(u32, Box<dyn Worker>)> {
+        let inspector = Inspector { udp_port: self.config.matches.udp_port, verify: self.config.verify };
+        let ports = std::mem::take(&mut self.ports);
+        let worker = |((port, seat), progress): ((XskRx, &Seat), &Arc<Progress>)| {
+            let spec = RxSpec {
+                queue: seat.queue,
+                batch: self.config.batch,
+                inspector,
+                clock_id: machine::clock_id(),
+                clock: monotonic,
+            };
+            let (latch, control) = (Arc::clone(&self.latch), self.control.clone());
+            let worker: Box<dyn Worker> = Box::new(RxWorker::new(port, spec, latch, control, Arc::clone(progress)));
+            (seat.core, worker)
+        };
+        ports.into_iter().zip(&self.seats).zip(progress).map(worker).collect()
+    }
+}
+
+/// Every receive queue has a seat, so that wherever the NIC puts a frame a socket is there.
+fn seats(config: &RxConfig, facts: &InterfaceFacts) -> Result<Vec<Seat>, Finding> {
+    let cores = placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Highest)?;
+    let queues = placement::queues(&facts.name, config.placement.queues.as_deref(), facts.rx_queues, u32::MAX)?;
+    Ok(placement::seats(&queues, &cores))
+}
+
+fn talk(link: ControlLink, frames: Receiver<ControlFrame>, latch: &Arc<Latch>, facts: &InterfaceFacts, seats: &[Seat]) -> Talk {
+    Talk::new(link, frames, Arc::clone(latch), facts, u32::try_from(seats.len()).unwrap_or(u32::MAX))
+}
+
+fn jumbo(facts: &InterfaceFacts) -> Finding {
+    Finding::new(Code::SizeAboveChunk, Severity::Warn, facts.name.clone(), format!("the MTU of {} is above one chunk of packet memory", facts.mtu))
+        .why("frames above 3,844 bytes (FCS included) do not fit a chunk of 4,096 and are dropped")
+        .remedy(format!("smaller frames on the sender, or ip link set {} mtu 3800", facts.name))
+}
+
+fn worker_lost(iface: &str) -> Finding {
+    Finding::new(Code::System, Severity::Fail, iface, "a worker ended unexpectedly; its books are lost")
+        .remedy("please report it with the command line")
+}

@@ -1,0 +1,165 @@
+//! Readings of the program's, the device's and the cores' counters, cut into one window a run.
+
+use crate::commands::meter::Meter;
+use crate::engine::Latch;
+use crate::host::DeviceCounters;
+use crate::sys::clock::monotonic;
+use crate::units::{FCS_BYTES, Nanos};
+use crate::xdp::{QueueCounters, RxProgram};
+
+/// How often everything is read while a run lasts.
+const PERIOD: Nanos = Nanos::from_millis(100);
+
+/// All counters at one moment.
+#[derive(Debug, Clone)]
+struct Reading {
+    queues: Vec<QueueCounters>,
+    device: Option<DeviceCounters>,
+}
+
+/// The counters over one run, and the meter at its two ends.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// Number of the run within the sink, from 1; 0 when none came.
+    pub epoch: u32,
+    /// Its tag.
+    pub run: Option<u16>,
+    /// The program's counters, by queue.
+    pub queues: Vec<QueueCounters>,
+    /// The device's counters.
+    pub device: Option<DeviceCounters>,
+    /// The meter from shortly before the first frame to the last look within the run.
+    pub meter: (Meter, Meter),
+    /// In count-only, when the first and the last frame were noticed: within one look of the truth.
+    pub noticed: Option<(Nanos, Nanos)>,
+}
+
+/// Takes the readings.
+pub struct Readings {
+    /// Where the open window began, and the last full reading.
+    from: Reading,
+    last: Reading,
+    epoch: u32,
+    run: Option<u16>,
+    meter: (Meter, Meter),
+    noticed: Option<(Nanos, Nanos)>,
+    counted: u64,
+    next: Nanos,
+    closed: Vec<Window>,
+}
+
+/// Sums of the program's counters.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counted {
+    /// Probes counted and dropped (count-only).
+    pub counted: u64,
+    ours: u64,
+    bytes: u64,
+}
+
+impl Counted {
+    /// Bytes of the counted frames with FCS; control frames are few and small, and are not in it.
+    #[must_use]
+    pub fn counted_bytes(self) -> u64 {
+        let share = if self.ours == 0 { 0 } else { u128::from(self.bytes) * u128::from(self.counted) / u128::from(self.ours) };
+        u64::try_from(share).unwrap_or(u64::MAX) + self.counted * u64::from(FCS_BYTES)
+    }
+}
+
+impl Reading {
+    fn take(program: &RxProgram, ifindex: u32) -> Self {
+        Self { queues: program.counters().unwrap_or_default(), device: DeviceCounters::read(ifindex).ok() }
+    }
+}
+
+impl Readings {
+    /// Begins with a reading.
+    pub fn begin(program: &RxProgram, ifindex: u32) -> Self {
+        let reading = Reading::take(program, ifindex);
+        let meter = Meter::read();
+        Self {
+            from: reading.clone(),
+            last: reading,
+            epoch: 0,
+            run: None,
+            meter: (meter.clone(), meter),
+            noticed: None,
+            counted: 0,
+            next: Nanos(0),
+            closed: Vec::new(),
+        }
+    }
+
+    /// The program's sums now.
+    #[must_use]
+    pub fn now(&self, program: &RxProgram) -> Counted {
+        let sum: QueueCounters = program.counters().unwrap_or_default().into_iter().sum();
+        Counted { counted: sum.counted, ours: sum.ours, bytes: sum.bytes }
+    }
+
+    /// Looks: closes the window when another run has begun, and reads when it is time.
+    pub fn look(&mut self, now: Nanos, program: &RxProgram, ifindex: u32, latch: &Latch) {
+        if latch.epoch() != self.epoch {
+            self.turn_over(latch);
+        }
+        self.notice(now, program);
+        let active = latch.last_probe().is_some_and(|last| now - last < PERIOD) || self.epoch == 0;
+        if now >= self.next {
+            self.next = now + PERIOD;
+            self.last = Reading::take(program, ifindex);
+            if active {
+                self.meter.1 = Meter::read();
+            }
+        }
+    }
+
+    /// A new run: what was read last was read in the silence before it.
+    fn turn_over(&mut self, latch: &Latch) {
+        if self.epoch > 0 {
+            self.close(self.last.clone());
+            self.from = self.last.clone();
+        }
+        let meter = Meter::read();
+        (self.epoch, self.run) = (latch.epoch(), latch.run());
+        self.meter = (meter.clone(), meter);
+        self.noticed = None;
+    }
+
+    /// Notes when counted frames were seen to grow in number.
+    fn notice(&mut self, now: Nanos, program: &RxProgram) {
+        let counted = self.now(program).counted;
+        if counted > self.counted {
+            self.counted = counted;
+            self.noticed = Some((self.noticed.map_or(now, |(first, _)| first), now));
+        }
+    }
+
+    fn close(&mut self, until: Reading) {
+        let queues = until.queues.iter().zip(&self.from.queues).map(|(now, then)| *now - *then).collect();
+        let device = match (self.from.device, until.device) {
+            (Some(before), Some(after)) => Some(after.since(before)),
+            _ => None,
+        };
+        self.closed.push(Window {
+            epoch: self.epoch,
+            run: self.run,
+            queues,
+            device,
+            meter: self.meter.clone(),
+            noticed: self.noticed,
+        });
+    }
+
+    /// The last reading; all windows, oldest first.
+    pub fn finish(&mut self, program: &RxProgram, ifindex: u32, latch: &Latch) -> Vec<Window> {
+        if latch.epoch() != self.epoch {
+            self.turn_over(latch);
+        }
+        self.notice(monotonic(), program);
+        if self.epoch == 0 {
+            self.meter.1 = Meter::read();
+        }
+        self.close(Reading::take(program, ifindex));
+        std::mem::take(&mut self.closed)
+    }
+}

@@ -1,0 +1,302 @@
+//! A Report a run, from what the workers, the program, the device and the sender have told.
+
+use super::heard::{Heard, Totals as Sent};
+use super::readings::Window;
+use super::{Aftermath, Sink, attach};
+use crate::commands::ground;
+use crate::commands::report_parts::{self, Volume};
+use crate::commands::rx::trouble;
+use crate::commands::tx::offered;
+use crate::engine::{Books, Outcome, RxTally};
+use crate::frame::Reason;
+use crate::host::{machine, napi};
+use crate::port::RxDrops;
+use crate::report::{
+    Balance, DeviceCounters, IntervalRow, LatencyKind, LatencyNs, QueueRow, Report, SCHEMA, Setup, StreamRow, Totals,
+};
+use crate::units::{FrameSize, Nanos};
+use crate::xdp::QueueCounters;
+
+/// What one run left behind, put together.
+pub struct RunFacts<'r> {
+    /// The counters over its window.
+    pub window: &'r Window,
+    /// What the workers counted, merged.
+    pub tally: RxTally,
+    /// What each queue counted: number, frames, bytes, drops.
+    pub queues: Vec<QueueRow>,
+    /// What the sender has said.
+    pub heard: Option<&'r Heard>,
+    /// What it said at its end.
+    pub sent: Option<Sent>,
+    /// The program's counters over all queues.
+    pub xdp: QueueCounters,
+    /// What the sockets dropped.
+    pub drops: RxDrops,
+}
+
+/// Builds the Reports; intervals belong to the whole session and stand in the first.
+pub fn build(sink: &Sink<'_>, mut aftermath: Aftermath, intervals: Vec<IntervalRow>) -> Vec<Report> {
+    let mut tallies = take_tallies(&mut aftermath.outcomes);
+    let windows = std::mem::take(&mut aftermath.windows);
+    let mut intervals = Some(intervals);
+    let several = windows.len() > 1;
+    windows
+        .iter()
+        .map(|window| {
+            let run = gather(sink, window, &mut tallies);
+            let rows = intervals.take().filter(|_| !several).unwrap_or_default();
+            one(sink, &aftermath, &run, rows)
+        })
+        .collect()
+}
+
+fn take_tallies(outcomes: &mut [Outcome]) -> Vec<RxTally> {
+    let take = |outcome: &mut Outcome| match &mut outcome.books {
+        Books::Rx(tallies) => std::mem::take(tallies),
+        Books::Tx(_) => Vec::new(),
+    };
+    outcomes.iter_mut().flat_map(take).collect()
+}
+
+/// The tallies of one run. What workers counted before any run (epoch 0) is told with the first.
+fn gather<'r>(sink: &'r Sink<'_>, window: &'r Window, tallies: &mut Vec<RxTally>) -> RunFacts<'r> {
+    let ours = |tally: &RxTally| tally.epoch == window.epoch || (tally.epoch == 0 && window.epoch <= 1);
+    let (mine, rest): (Vec<_>, Vec<_>) = std::mem::take(tallies).into_iter().partition(ours);
+    *tallies = rest;
+    let queues = queue_rows(sink, window, &mine);
+    let mut tally = RxTally::new(window.epoch, window.run, None);
+    mine.into_iter().for_each(|part| tally.merge(part));
+    let heard = window.run.and_then(|run| sink.talk.heard(run));
+    let drops = tally.drops.unwrap_or_default();
+    RunFacts {
+        window,
+        queues,
+        heard,
+        sent: heard.and_then(Heard::totals),
+        xdp: window.queues.iter().copied().sum(),
+        drops,
+        tally,
+    }
+}
+
+fn queue_rows(sink: &Sink<'_>, window: &Window, tallies: &[RxTally]) -> Vec<QueueRow> {
+    let row = |seat: &crate::commands::placement::Seat| {
+        let mut row = QueueRow { id: seat.queue, core: Some(seat.core), ..QueueRow::default() };
+        for tally in tallies.iter().filter(|tally| tally.queue == Some(seat.queue)) {
+            row.frames += tally.probes;
+            row.bytes += tally.bytes;
+            row.kernel_drops = tally.drops.map(|drops| drops.frames() + row.kernel_drops.unwrap_or(0));
+        }
+        if sink.config.count_only {
+            let counted = window.queues.get(seat.queue as usize).map_or(0, |queue| queue.counted);
+            (row.core, row.frames, row.bytes) = (None, counted, 0);
+        }
+        row
+    };
+    sink.seats.iter().map(row).collect()
+}
+
+fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Vec<IntervalRow>) -> Report {
+    let time = duration(sink, run);
+    let volume = volume(sink, run);
+    let start = run.heard.and_then(|heard| heard.start.as_ref());
+    let l3_bytes = start.and_then(|start| l3_bytes(start));
+    let cores = report_parts::distinct(sink.seats.iter().map(|seat| seat.core));
+    let (latency_ns, latency_absent) = latency(sink, run);
+    let mut report = Report {
+        schema: SCHEMA.to_owned(),
+        id: start.map_or_else(|| run.window.run.map_or("none".to_owned(), |run| format!("{run:04x}")), |s| s.id.clone()),
+        command: "rx".to_owned(),
+        started_at: aftermath.started_at.clone(),
+        duration_s: time.map(Nanos::as_secs_f64),
+        host: machine::host(),
+        interface: ground::describe(&sink.facts),
+        path: crate::host::kind::path(&sink.facts),
+        setup: setup(sink, &cores),
+        offered: start.zip(run.window.run).map(|(start, run)| offered(start, run)),
+        totals: Totals { rx_frames: Some(volume.frames), rx_bytes: Some(volume.bytes), ..Totals::default() },
+        rates: report_parts::rates(volume, l3_bytes, time, sink.facts.line_speed_bps()),
+        balance: balance(sink, run),
+        latency_ns,
+        latency_absent,
+        cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, &aftermath.outcomes, volume.frames),
+        device_counters: device_counters(sink, run),
+        queues: run.queues.clone(),
+        streams: streams(run),
+        intervals,
+        findings: sink.findings.clone(),
+    };
+    let troubles = trouble::find(sink, aftermath, run, &report);
+    report.findings.extend(troubles);
+    report_parts::check_books(&mut report);
+    report_parts::check_line_rate(&mut report);
+    report
+}
+
+/// First to last arrival; None under two frames.
+fn duration(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Nanos> {
+    let arrivals = if sink.config.count_only { run.window.noticed } else { run.tally.arrivals };
+    arrivals.map(|(first, last)| last - first).filter(|time| time.0 > 0)
+}
+
+fn volume(sink: &Sink<'_>, run: &RunFacts<'_>) -> Volume {
+    if !sink.config.count_only {
+        return Volume { frames: run.tally.probes, bytes: run.tally.bytes };
+    }
+    let size = run.heard.and_then(|heard| heard.start.as_ref()).map(|start| u64::from(start.size_bytes));
+    // Without a START the control frames are few beside the rest, and the mean length is that of the frames.
+    let mean = size.unwrap_or_else(|| run.xdp.bytes / run.xdp.ours.max(1) + 4);
+    Volume { frames: run.xdp.counted, bytes: run.xdp.counted * mean }
+}
+
+/// IP length of each frame, from what the sender said.
+fn l3_bytes(start: &crate::frame::Start) -> Option<u32> {
+    let stack = start.addresses.answer(macaddr::MacAddr6::nil())?;
+    stack.l3_len(FrameSize::new(start.size_bytes)?)
+}
+
+fn setup(sink: &Sink<'_>, cores: &[u32]) -> Setup {
+    Setup {
+        xdp_mode: attach::mode_used(sink.attached.mode),
+        xsk_mode: sink.xsk_mode,
+        engine: None,
+        need_wakeup: sink.config.modes.need_wakeup,
+        busy_poll: sink.config.modes.busy_poll,
+        queues: sink.seats.iter().map(|seat| seat.queue).collect(),
+        cores: if sink.config.count_only { Vec::new() } else { cores.to_vec() },
+        irq_cores: napi::irq_cores(&sink.facts),
+        batch: sink.config.batch,
+        ring_size: sink.ring,
+        chunk_bytes: sink.chunk_bytes,
+        chunks: sink.chunks,
+        hugepages: sink.config.rings.hugepages,
+        napi: napi::settings(&sink.facts),
+    }
+}
+
+fn balance(sink: &Sink<'_>, run: &RunFacts<'_>) -> Balance {
+    let tally = &run.tally;
+    let count_only = sink.config.count_only;
+    let sum = |of: fn(&crate::measure::SequenceBooks) -> u64| tally.spaces.iter().flatten().map(|books| of(books)).sum::<u64>();
+    let known = |n: u64| (!count_only).then_some(n);
+    let unique = sum(|books| books.unique());
+    let rejected = Reason::ALL.into_iter().zip(tally.rejected).filter(|(_, n)| *n > 0);
+    // Control frames that the program let pass reach the controller beside the workers.
+    let control = tally.control + run.xdp.control;
+    let probes = if count_only { run.xdp.counted } else { tally.probes };
+    let mut balance = Balance {
+        completed: run.sent.as_ref().map(|sent| sent.completed),
+        control: Some(control),
+        probes: Some(probes),
+        rejected: rejected.map(|(reason, n)| (reason.name().to_owned(), n)).collect(),
+        unique: known(unique),
+        duplicate: known(sum(|books| books.duplicate())),
+        late: known(sum(|books| books.late())),
+        reordered: known(sum(|books| books.reordered())),
+        ..Balance::default()
+    };
+    balance.received = Some(control + probes + balance.rejected.values().sum::<u64>());
+    lose(&mut balance, run, count_only);
+    balance
+}
+
+/// Derives what was lost, and how much of it a counter accounts for.
+fn lose(balance: &mut Balance, run: &RunFacts<'_>, count_only: bool) {
+    let absent = match (&run.sent, balance.unique) {
+        (_, _) if run.window.run.is_none() => "no run was seen",
+        (None, _) => "no END of the sender has come: it was stopped, or every END was lost",
+        (Some(_), _) if count_only => "--count-only does not follow sequence numbers",
+        (Some(sent), Some(unique)) if unique <= sent.completed => {
+            let lost = sent.completed - unique;
+            let explained = kernel_drops(run, sent).min(lost);
+            (balance.lost, balance.kernel_drops, balance.unexplained) = (Some(lost), Some(explained), Some(lost - explained));
+            return;
+        }
+        (Some(_), _) => "more frames came than the sender's driver had completed when it said its END",
+    };
+    balance.lost_absent = Some(absent.to_owned());
+    if !count_only {
+        balance.kernel_drops = Some(run.drops.frames() + device_drops(run));
+    }
+}
+
+/// Frames that some counter saw dropped: our sockets', this device's beyond those, the sender's device's.
+fn kernel_drops(run: &RunFacts<'_>, sent: &Sent) -> u64 {
+    run.drops.frames() + device_drops(run) + run.xdp.no_socket + sent.device_drops.unwrap_or(0)
+}
+
+/// What this device dropped beyond what our sockets dropped: veth counts a full socket's frames as its own too.
+pub fn device_drops(run: &RunFacts<'_>) -> u64 {
+    let dropped = run.window.device.map_or(0, |device| device.rx_dropped);
+    dropped.saturating_sub(run.drops.frames())
+}
+
+fn latency(sink: &Sink<'_>, run: &RunFacts<'_>) -> (Option<LatencyNs>, Option<String>) {
+    let absent = |why: &str| (None, Some(why.to_owned()));
+    let Some(summary) = run.tally.latency.summary() else {
+        return match () {
+            () if sink.config.count_only => absent("--count-only reads no stamps"),
+            () if run.tally.foreign_clock > 0 => absent("the sender stamps with another clock than this host's"),
+            () => absent("no frame was received"),
+        };
+    };
+    let latency = LatencyNs {
+        kind: LatencyKind::OneWay,
+        clock: "userspace".to_owned(),
+        count: summary.count,
+        min: summary.min,
+        mean: summary.mean,
+        stdev: summary.stdev,
+        p50: summary.p50,
+        p90: summary.p90,
+        p99: summary.p99,
+        p99_9: summary.p99_9,
+        p99_99: summary.p99_99,
+        max: summary.max,
+        overflow: summary.overflow,
+        hist: Some(summary.hist),
+    };
+    (Some(latency), None)
+}
+
+/// All counters by name. The device must have counted what the program saw, frame by frame.
+fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> DeviceCounters {
+    let seen = run.xdp.frames();
+    let compare = |d: &crate::host::DeviceCounters| format!("netdev rx_packets {} against {seen} seen by the XDP program", d.rx_packets);
+    let mut counters = report_parts::cross_checked(&sink.facts, run.window.device, compare);
+    let xdp = run.xdp;
+    let named = [
+        ("xdp.ours", xdp.ours),
+        ("xdp.redirected", xdp.redirected),
+        ("xdp.no_socket", xdp.no_socket),
+        ("xdp.counted", xdp.counted),
+        ("xdp.control", xdp.control),
+        ("xdp.passed", xdp.passed),
+        ("xdp.malformed", xdp.malformed),
+        ("xdp.unsupported", xdp.unsupported),
+        ("xdp.bytes", xdp.bytes),
+        ("xsk.rx_dropped", run.drops.dropped),
+        ("xsk.rx_ring_full", run.drops.ring_full),
+        ("xsk.rx_fill_ring_empty_descs", run.drops.fill_ring_empty),
+    ];
+    counters.counters.extend(named.map(|(name, n)| (name.to_owned(), n)));
+    counters
+}
+
+fn streams(run: &RunFacts<'_>) -> Vec<StreamRow> {
+    let row = |(space, books): (u16, &crate::measure::SequenceBooks)| {
+        let completed = run.sent.as_ref().and_then(|sent| sent.by_space.get(&space).copied());
+        StreamRow {
+            space,
+            completed,
+            unique: Some(books.unique()),
+            duplicate: Some(books.duplicate()),
+            late: Some(books.late()),
+            reordered: Some(books.reordered()),
+            lost: completed.and_then(|completed| completed.checked_sub(books.unique())),
+        }
+    };
+    let seen = run.tally.spaces.iter().enumerate();
+    seen.filter_map(|(space, books)| Some((u16::try_from(space).ok()?, books.as_deref()?))).map(row).collect()
+}

@@ -1,0 +1,135 @@
+//! What went wrong in a run, as findings on the sink's side.
+
+use super::report::{RunFacts, device_drops};
+use super::{Aftermath, Sink};
+use crate::finding::{Code, Finding, Severity};
+use crate::frame::Reason;
+use crate::host::{CrossCheck, cross_check};
+use crate::report::Report;
+
+/// How far the device's count may lie from the program's: frames between the two readings, and a share for counters
+/// that drivers update late.
+const TOLERANCE_FRAMES: u64 = 64;
+const TOLERANCE_SHARE: u64 = 1000;
+
+/// The findings of one run.
+pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: &Report) -> Vec<Finding> {
+    let mut found: Vec<Finding> = aftermath.failed.iter().cloned().collect();
+    found.extend(nothing(sink, aftermath, run));
+    found.extend(slow(sink, run));
+    found.extend(dropped_by_devices(sink, run));
+    found.extend(unexplained(sink, report));
+    found.extend(no_socket(sink, run));
+    found.extend(bad_frames(sink, run));
+    found.extend(device_disagrees(sink, run));
+    let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
+    found.extend(failed.map(|error| {
+        Finding::new(Code::InterfaceGone, Severity::Fail, name(sink), format!("receiving ended: {error}"))
+            .why("the figures are those up to that moment")
+            .remedy("bring the interface back and run again")
+    }));
+    if aftermath.interrupted {
+        found.push(Finding::new(Code::Interrupted, Severity::Info, name(sink), "the run was ended by a signal"));
+    }
+    found
+}
+
+fn name(sink: &Sink<'_>) -> String {
+    sink.facts.name.clone()
+}
+
+fn nothing(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>) -> Option<Finding> {
+    let arrived = run.tally.probes + run.xdp.counted;
+    let severity = if aftermath.interrupted { Severity::Warn } else { Severity::Fail };
+    let port = sink.config.matches.udp_port.map_or_else(String::new, |port| format!(", and that it sends to UDP port {port}"));
+    (arrived == 0).then(|| {
+        Finding::new(Code::NothingReceived, severity, name(sink), "no frame of a run was received")
+            .why(format!("the program saw {} frames of ours and passed {} others", run.xdp.ours, run.xdp.passed))
+            .remedy(format!("check that the sender runs and reaches this interface{port}; --run-tag must be the sender's"))
+    })
+}
+
+fn slow(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
+    let drops = run.drops.frames();
+    (drops > 0).then(|| {
+        let what = format!("{drops} frames were dropped because the receiver did not keep up");
+        Finding::new(Code::ReceiverSlow, Severity::Warn, name(sink), what)
+            .why(format!(
+                "its worker was descheduled or too slow: {} frames found no chunk, {} found the receive ring full",
+                run.drops.dropped, run.drops.ring_full
+            ))
+            .remedy("a core of its own with --cores, a larger --ring and --frames, more queues, or a lower rate")
+    })
+}
+
+fn dropped_by_devices(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
+    let (here, there) = (device_drops(run), run.sent.as_ref().and_then(|sent| sent.device_drops).unwrap_or(0));
+    (here + there > 0).then(|| {
+        let what = format!("devices dropped frames: {there} on transmit at the sender, {here} on receive here");
+        Finding::new(Code::DeviceDrops, Severity::Warn, name(sink), what)
+            .why("a device's queue was full: the far side did not take frames fast enough")
+            .remedy("a lower rate, larger device rings (ethtool -G), or the NAPI settings of the receiving side")
+    })
+}
+
+fn unexplained(sink: &Sink<'_>, report: &Report) -> Option<Finding> {
+    let frames = report.balance.unexplained.filter(|frames| *frames > 0)?;
+    let what = format!("{frames} frames were lost and no counter says where");
+    Some(
+        Finding::new(Code::LossUnexplained, Severity::Warn, name(sink), what)
+            .why("they left the sender's driver and did not reach this socket: a switch, a cable, or a NIC that does not count what it drops")
+            .remedy(format!("compare `ethtool -S {}` and the sender's before and after a run", sink.facts.name)),
+    )
+}
+
+fn no_socket(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
+    let frames = run.xdp.no_socket;
+    let queues: Vec<String> = (0u32..)
+        .zip(&run.window.queues)
+        .filter(|(_, queue)| queue.no_socket > 0)
+        .map(|(id, _)| id.to_string())
+        .collect();
+    (frames > 0).then(|| {
+        let what = format!("{frames} frames arrived on queue {}, which no socket serves", queues.join(", "));
+        Finding::new(Code::NoSocket, Severity::Warn, name(sink), what)
+            .why("the NIC spreads frames over its receive queues, and an AF_XDP socket sees only its own")
+            .remedy("leave --queues out to serve all of them")
+    })
+}
+
+fn bad_frames(sink: &Sink<'_>, run: &RunFacts<'_>) -> Vec<Finding> {
+    let count = |reason: Reason| run.tally.rejected.get(reason.index()).copied().unwrap_or(0);
+    let corrupted: u64 =
+        [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated].into_iter().map(count).sum();
+    let other = count(Reason::OtherRun);
+    let mut found = Vec::new();
+    if corrupted > 0 {
+        let what = format!("{corrupted} frames of ours arrived with wrong bytes");
+        found.push(
+            Finding::new(Code::Corrupted, Severity::Fail, name(sink), what)
+                .why("a checksum or a length does not fit; they count as rejected, and so as lost")
+                .remedy("suspect the cable, the NIC, or something on the way that rewrites frames or leaves checksums to offload"),
+        );
+    }
+    if other > 0 {
+        let what = format!("{other} frames of another run arrived");
+        found.push(
+            Finding::new(Code::OtherRun, Severity::Warn, name(sink), what)
+                .why("two senders use the same port; they share the link, so the figures are not of this run alone")
+                .remedy("end the other sender, or give one of the pairs another --port"),
+        );
+    }
+    found
+}
+
+fn device_disagrees(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
+    let device = run.window.device.filter(|_| cross_check(&sink.facts) == CrossCheck::NetDev)?;
+    let seen = run.xdp.frames();
+    let off = device.rx_packets.abs_diff(seen);
+    (off > TOLERANCE_FRAMES.max(seen / TOLERANCE_SHARE)).then(|| {
+        let what = format!("the device counted {} frames, the XDP program {seen}", device.rx_packets);
+        Finding::new(Code::DeviceDisagrees, Severity::Warn, name(sink), what)
+            .why("frames passed one of them and not the other")
+            .remedy("run again with nothing else on the interface")
+    })
+}
