@@ -1,1 +1,150 @@
-//! Kernel side of xsk-gen.
+//! The kernel side of xsk-gen as userspace sees it: the compiled XDP programs, the names in them, and the layouts of
+//! bpf/layouts.h. Knows no loader, interface or socket.
+
+/// What the programs are told before they are loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Config {
+    /// UDP destination port of ours; 0 means that no UDP is ours.
+    pub udp_port: u16,
+    /// Count and drop in the program, redirect nothing.
+    pub count_only: bool,
+}
+
+impl Config {
+    /// `struct xsk_gen_config`, which is the whole of .rodata.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 4] {
+        let [first, second] = self.udp_port.to_ne_bytes();
+        [first, second, u8::from(self.count_only), 0]
+    }
+}
+
+/// `enum xsk_gen_counter`: the index of each counter in a queue's row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Counter {
+    /// Recognised as ours.
+    Ours,
+    /// Of ours, sent to the queue's AF_XDP socket.
+    Redirected,
+    /// Of ours, dropped because the queue has no socket.
+    NoSocket,
+    /// Of ours, counted and dropped (count-only).
+    Counted,
+    /// Control frames of ours, passed (count-only).
+    Control,
+    /// Not ours, passed.
+    Passed,
+    /// Passed: headers that are cut or contradict themselves.
+    Malformed,
+    /// Passed: our port or EtherType behind a stack that is not parsed, or a fragment.
+    Unsupported,
+    /// Bytes of ours, without FCS.
+    Bytes,
+}
+
+impl Counter {
+    /// All of them, in order of index.
+    pub const ALL: [Self; COUNTERS] = [
+        Self::Ours,
+        Self::Redirected,
+        Self::NoSocket,
+        Self::Counted,
+        Self::Control,
+        Self::Passed,
+        Self::Malformed,
+        Self::Unsupported,
+        Self::Bytes,
+    ];
+}
+
+/// Counters in a row.
+pub const COUNTERS: usize = 9;
+
+/// "XG": the first two bytes of a probe.
+pub const MAGIC: u16 = 0x5847;
+/// IEEE Std 802, local experimental EtherType 1.
+pub const ETHERTYPE: u16 = 0x88B5;
+/// The stream of a control frame.
+pub const CONTROL_STREAM: u16 = 0xFFFF;
+/// Length of a probe in bytes.
+pub const PROBE_BYTES: usize = 18;
+/// Receive queues that the maps hold unless another number is asked for.
+pub const MAX_QUEUES: u32 = 256;
+
+/// The program that takes frames of ours off the interface.
+pub const RX_PROGRAM: &str = "xsk_gen_rx";
+/// The program that passes everything.
+pub const PASS_PROGRAM: &str = "xsk_gen_pass";
+/// XSKMAP of sockets by receive queue.
+pub const SOCKETS_MAP: &str = "xsks";
+/// Per-CPU array of counter rows by receive queue.
+pub const COUNTERS_MAP: &str = "counters";
+/// The global of type `struct xsk_gen_config`.
+pub const CONFIG_GLOBAL: &str = "cfg";
+
+/// Loaders read the ELF headers in place, which takes their alignment.
+#[repr(C, align(8))]
+struct Aligned<B: ?Sized>(B);
+
+static OBJECT: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/xsk_gen.bpf.o")));
+
+/// The compiled programs: an ELF object, aligned to 8 bytes.
+#[must_use]
+pub fn object() -> &'static [u8] {
+    &OBJECT.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAYOUTS: &str = include_str!("../bpf/layouts.h");
+
+    fn defined(name: &str) -> u32 {
+        let after = |line: &'static str| line.strip_prefix("#define ")?.strip_prefix(name)?.strip_prefix(' ');
+        let value = LAYOUTS.lines().find_map(after).expect("a #define of that name").trim();
+        match value.strip_prefix("0x") {
+            Some(hex) => u32::from_str_radix(hex, 16).expect("a hexadecimal number"),
+            None => value.parse().expect("a decimal number"),
+        }
+    }
+
+    /// NO_SOCKET as NoSocket.
+    fn camel(name: &str) -> String {
+        let word = |word: &str| format!("{}{}", &word[..1], word[1..].to_lowercase());
+        name.split('_').map(word).collect()
+    }
+
+    #[test]
+    fn constants_agree_with_the_c_side() {
+        assert_eq!(defined("XSK_GEN_MAGIC"), u32::from(MAGIC));
+        assert_eq!(defined("XSK_GEN_ETHERTYPE"), u32::from(ETHERTYPE));
+        assert_eq!(defined("XSK_GEN_CONTROL_STREAM"), u32::from(CONTROL_STREAM));
+        assert_eq!(defined("XSK_GEN_MAX_QUEUES"), MAX_QUEUES);
+        assert!(LAYOUTS.contains(&format!("sizeof(struct xsk_gen_probe) == {PROBE_BYTES},")));
+        assert!(LAYOUTS.contains(&format!("sizeof(struct xsk_gen_queue) == {COUNTERS} * ")));
+    }
+
+    #[test]
+    fn counters_agree_with_the_c_side() {
+        let body = LAYOUTS.split_once("enum xsk_gen_counter {").expect("the enum").1;
+        let body = body.split_once("XSK_GEN_COUNTERS").expect("its last entry").0;
+        let c_side: Vec<String> =
+            body.split(',').filter_map(|entry| entry.trim().strip_prefix("XSK_GEN_")).map(camel).collect();
+        let rust_side: Vec<String> = Counter::ALL.iter().map(|counter| format!("{counter:?}")).collect();
+        assert_eq!(c_side, rust_side);
+        assert!(Counter::ALL.iter().enumerate().all(|(index, counter)| *counter as usize == index));
+    }
+
+    #[test]
+    fn the_object_is_an_aligned_elf_that_names_no_folder_of_the_build() {
+        assert!(object().starts_with(b"\x7fELF"));
+        assert_eq!(object().as_ptr().align_offset(8), 0);
+        for folder in
+            [env!("CARGO_MANIFEST_DIR"), env!("OUT_DIR").split("/build/").next().expect("a first part")]
+        {
+            assert!(!object().windows(folder.len()).any(|window| window == folder.as_bytes()), "{folder}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR MIT)
+/* The XDP programs: what becomes of a frame, and which counter says so. How a frame is recognised is parse.h's. */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "layouts.h"
+#include "parse.h"
+
+char _license[] SEC("license") = "Dual MIT/GPL";
+
+const volatile struct xsk_gen_config cfg;
+
+/* AF_XDP sockets by receive queue. */
+struct {
+	__uint(type, BPF_MAP_TYPE_XSKMAP);
+	__uint(max_entries, XSK_GEN_MAX_QUEUES);
+	__type(key, __u32);
+	__type(value, __u32);
+} xsks SEC(".maps");
+
+/* Counters by receive queue; per CPU, so that counting takes no lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, XSK_GEN_MAX_QUEUES);
+	__type(key, __u32);
+	__type(value, struct xsk_gen_queue);
+} counters SEC(".maps");
+
+/* Our own test traffic never loads the stack: where it has no socket it is dropped, and counted as that. */
+static __always_inline int to_socket(struct xsk_gen_queue *q, __u32 queue)
+{
+	/* The flags say what to return when the map has no such entry: one look-up instead of two. */
+	int verdict = bpf_redirect_map(&xsks, queue, XDP_DROP);
+
+	q->counter[verdict == XDP_REDIRECT ? XSK_GEN_REDIRECTED : XSK_GEN_NO_SOCKET]++;
+	return verdict;
+}
+
+static __always_inline int count_only(struct xsk_gen_queue *q, enum what what)
+{
+	if (what == CONTROL) {
+		q->counter[XSK_GEN_CONTROL]++;
+		return XDP_PASS;
+	}
+	q->counter[XSK_GEN_COUNTED]++;
+	return XDP_DROP;
+}
+
+/* Takes what is ours off the interface; everything else passes as if no program were there. */
+SEC("xdp.frags")
+int xsk_gen_rx(struct xdp_md *ctx)
+{
+	__u32 queue = ctx->rx_queue_index;
+	struct frame f = {
+		.data = (void *)(long)ctx->data,
+		.end = (void *)(long)ctx->data_end,
+		.len = bpf_xdp_get_buff_len(ctx),
+	};
+	struct xsk_gen_queue *q = bpf_map_lookup_elem(&counters, &queue);
+	enum what what;
+
+	/* A queue beyond the maps: userspace makes them as large as the device can have queues. */
+	if (!q)
+		return XDP_PASS;
+	what = classify(&f, cfg.udp_port);
+	switch (what) {
+	case PROBE:
+	case CONTROL:
+		q->counter[XSK_GEN_OURS]++;
+		q->counter[XSK_GEN_BYTES] += f.len;
+		return cfg.count_only ? count_only(q, what) : to_socket(q, queue);
+	case FOREIGN:
+		q->counter[XSK_GEN_PASSED]++;
+		break;
+	case MALFORMED:
+		q->counter[XSK_GEN_MALFORMED]++;
+		break;
+	case UNSUPPORTED:
+		q->counter[XSK_GEN_UNSUPPORTED]++;
+		break;
+	}
+	return XDP_PASS;
+}
+
+/* For drivers that set up zero-copy transmit only while a program is attached. */
+SEC("xdp.frags")
+int xsk_gen_pass(struct xdp_md *ctx)
+{
+	return XDP_PASS;
+}
