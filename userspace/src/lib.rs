@@ -5,3 +5,4 @@ pub mod finding;
 pub mod port;
 pub mod report;
 pub mod units;
+pub mod xdp;
