@@ -91,18 +91,20 @@ fn a_native_program_holds_the_interface_until_it_is_detached() {
 #[test]
 #[ignore = "needs root: scripts/test.sh"]
 fn a_second_program_is_refused_and_the_first_is_named() {
-    in_private_net(|| {
-        let ifindex = veth();
-        let _first = rx_on(ifindex, "rx0", AttachMode::Native, RX);
-        let before = held(ifindex);
-        let mut second = PassProgram::load().expect("the program loads");
-        for mode in [AttachMode::Native, AttachMode::Generic] {
-            let refused = second.attach(ifindex, "rx0", mode).unwrap_err();
-            said_well(&refused, Code::XdpOccupied, "rx0");
-            assert!(refused.what.contains("xsk_gen_rx") && refused.what.contains("native"), "{refused}");
-        }
-        assert_eq!(held(ifindex), before);
-    });
+    for (first, name) in [(AttachMode::Native, "native"), (AttachMode::Generic, "generic")] {
+        in_private_net(move || {
+            let ifindex = veth();
+            let _first = rx_on(ifindex, "rx0", first, RX);
+            let before = held(ifindex);
+            let mut second = PassProgram::load().expect("the program loads");
+            for mode in [AttachMode::Native, AttachMode::Generic] {
+                let refused = second.attach(ifindex, "rx0", mode).unwrap_err();
+                said_well(&refused, Code::XdpOccupied, "rx0");
+                assert!(refused.what.contains("xsk_gen_rx") && refused.what.contains(name), "{refused}");
+            }
+            assert_eq!(held(ifindex), before);
+        });
+    }
 }
 
 #[test]
@@ -129,6 +131,7 @@ fn an_interface_that_is_not_there_is_unknown() {
         let mut program = PassProgram::load().expect("the program loads");
         let refused = program.attach(4711, "gone0", AttachMode::Native).unwrap_err();
         said_well(&refused, Code::InterfaceUnknown, "gone0");
+        said_well(&holder(4711).unwrap_err(), Code::InterfaceUnknown, "interface 4711");
     });
 }
 

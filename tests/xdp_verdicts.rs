@@ -121,11 +121,11 @@ fn what_may_be_ours_behind_an_unparsed_stack_passes_for_that_reason() {
         ("later fragment", ethernet(&[], 0x0800, &later)),
         (
             "first fragment, IPv6",
-            v6(IpNumber::IPV6_FRAGMENTATION_HEADER, &fragment(0, true, &datagram[..24])),
+            v6(IpNumber::IPV6_FRAGMENTATION_HEADER, &fragment(IpNumber::UDP, 0, true, &datagram[..24])),
         ),
         (
             "later fragment, IPv6",
-            v6(IpNumber::IPV6_FRAGMENTATION_HEADER, &fragment(1, false, &datagram[8..])),
+            v6(IpNumber::IPV6_FRAGMENTATION_HEADER, &fragment(IpNumber::UDP, 1, false, &datagram[8..])),
         ),
         ("hop-by-hop options", v6(IpNumber::IPV6_HEADER_HOP_BY_HOP, &extension(IpNumber::UDP, 0, &datagram))),
         ("routing header", v6(IpNumber::IPV6_ROUTE_HEADER, &extension(IpNumber::UDP, 3, &datagram))),
@@ -144,8 +144,9 @@ fn another_ones_fragments_and_extension_headers_are_not_counted_as_ours() {
     let first = ipv4(IpNumber::UDP, &other[..24], |header| header.more_fragments = true);
     let later = ipv4(IpNumber::TCP, &other, |header| header.fragment_offset = 1.try_into().unwrap());
     let hop = ipv6(IpNumber::IPV6_HEADER_HOP_BY_HOP, &extension(IpNumber::UDP, 0, &other));
+    let later6 = ipv6(IpNumber::IPV6_FRAGMENTATION_HEADER, &fragment(IpNumber::TCP, 1, false, &other));
     let mut program = rx(RX);
-    for (ether_type, packet) in [(0x0800, first), (0x0800, later), (0x86DD, hop)] {
+    for (ether_type, packet) in [(0x0800, first), (0x0800, later), (0x86DD, hop), (0x86DD, later6)] {
         check(
             &mut program,
             "other",
@@ -165,8 +166,11 @@ fn headers_that_contradict_themselves_are_malformed() {
     };
     let v4 = || plain(&probe(STREAM));
     let v6 = || plain6(&probe(STREAM));
-    let long_extension =
-        ipv6(IpNumber::IPV6_HEADER_HOP_BY_HOP, &patched(extension(IpNumber::UDP, 0, &[0; 8]), 1, &[9]));
+    let hop_by_hop = ethernet(
+        &[],
+        0x86DD,
+        &ipv6(IpNumber::IPV6_HEADER_HOP_BY_HOP, &extension(IpNumber::UDP, 0, &udp(PORT, &probe(STREAM)))),
+    );
     let cases = [
         ("IHL 4", patched(v4(), 14, &[0x44])),
         ("IHL beyond the packet", patched(plain(&[]), 14, &[0x4F])),
@@ -180,7 +184,11 @@ fn headers_that_contradict_themselves_are_malformed() {
         ("payload length beyond the frame", patched(v6(), 18, &27_u16.to_be_bytes())),
         ("payload length within the UDP header", patched(v6(), 18, &7_u16.to_be_bytes())),
         ("UDP length beyond the packet, IPv6", patched(v6(), 58, &27_u16.to_be_bytes())),
-        ("extension header beyond the packet", ethernet(&[], 0x86DD, &long_extension)),
+        ("extension header beyond the packet", patched(hop_by_hop.clone(), 18, &7_u16.to_be_bytes())),
+        (
+            "UDP length beyond what its extension header leaves",
+            patched(hop_by_hop, 66, &27_u16.to_be_bytes()),
+        ),
         ("a tag cut in two", ethernet(&[C_TAG], 0x88B5, &[])[..16].to_vec()),
     ];
     let mut program = rx(RX);

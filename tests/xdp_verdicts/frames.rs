@@ -46,9 +46,9 @@ pub fn extension(next_header: IpNumber, more: usize, payload: &[u8]) -> Vec<u8> 
     join(&header.to_bytes(), payload)
 }
 
-pub fn fragment(offset: u16, more: bool, payload: &[u8]) -> Vec<u8> {
+pub fn fragment(next_header: IpNumber, offset: u16, more: bool, payload: &[u8]) -> Vec<u8> {
     let offset = IpFragOffset::try_new(offset).unwrap();
-    join(&Ipv6FragmentHeader::new(IpNumber::UDP, offset, more, 1).to_bytes(), payload)
+    join(&Ipv6FragmentHeader::new(next_header, offset, more, 1).to_bytes(), payload)
 }
 
 /// An Ethernet frame with these tags, outermost first.

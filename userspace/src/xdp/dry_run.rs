@@ -79,6 +79,10 @@ impl DryRun {
         let failed = |error: libbpf_rs::Error| trouble::load(program, &Refusal::new(&error), None);
         let mut object = ObjectBuilder::default().open_memory(xdp_prog::object()).map_err(failed)?;
         configure(&mut object, config).map_err(failed)?;
+        object.progs_mut().for_each(|mut other| {
+            let wanted = other.name() == program;
+            other.set_autoload(wanted);
+        });
         object.load().map(|object| Self { object, program }).map_err(failed)
     }
 

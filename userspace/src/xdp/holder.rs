@@ -6,6 +6,7 @@ use super::trouble;
 use crate::finding::Finding;
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{Xdp, XdpFlags};
+use std::error::Error;
 use std::fmt;
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -55,17 +56,14 @@ impl fmt::Display for Holder {
 /// The XDP program attached to the interface of that index in the calling thread's network namespace, or None.
 ///
 /// # Errors
-/// A `System` Finding when the kernel does not answer, or knows no such interface.
+/// `InterfaceUnknown`, or `System` when the kernel does not answer.
 pub fn holder(ifindex: u32) -> Result<Option<Holder>, Finding> {
     quiet();
-    let failed = |refusal: Refusal| {
-        trouble::map(format!("interface {ifindex}"), "its XDP program cannot be read", &refusal)
-    };
+    let failed = |error: &(dyn Error + 'static)| trouble::query(ifindex, &Refusal::new(error));
     // A query needs no program, but the type wants a descriptor; any will do.
-    let any = File::open("/dev/null").map_err(|error| failed(Refusal::new(&error)))?;
-    let index = i32::try_from(ifindex).map_err(|error| failed(Refusal::new(&error)))?;
-    let said =
-        Xdp::new(any.as_fd()).query(index, XdpFlags::NONE).map_err(|error| failed(Refusal::new(&error)))?;
+    let any = File::open("/dev/null").map_err(|error| failed(&error))?;
+    let index = i32::try_from(ifindex).map_err(|error| failed(&error))?;
+    let said = Xdp::new(any.as_fd()).query(index, XdpFlags::NONE).map_err(|error| failed(&error))?;
     let held = [
         (said.drv_prog_id, HeldMode::Native),
         (said.skb_prog_id, HeldMode::Generic),

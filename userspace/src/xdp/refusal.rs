@@ -48,16 +48,19 @@ impl Refusal {
         }
     }
 
-    /// Takes the numbers out of a text. libbpf-rs hides its `io::Error`, so the text is all that there is.
+    /// Takes the number out of a text, and the C library's words for it. libbpf-rs hides its `io::Error`, so the
+    /// text is all that there is.
     fn parse(text: &str) -> Self {
-        let Some((before, rest)) = text.split_once(" (os error ") else {
+        let number = |rest: &str| rest.split(')').next()?.parse().ok().map(Errno::from_raw);
+        let parts = text.split_once(" (os error ").and_then(|(words, rest)| Some((words, number(rest)?)));
+        let Some((words, errno)) = parts else {
             return Self { errno: None, words: text.to_owned() };
         };
-        let errno = rest.split(')').next().and_then(|number| number.parse().ok()).map(Errno::from_raw);
-        Self { errno, words: before.to_owned() }
+        let words = words.strip_suffix(errno.desc()).unwrap_or(words).trim_end_matches(": ");
+        Self { errno: Some(errno), words: words.to_owned() }
     }
 
-    /// The error number as a sentence's end: "because …".
+    /// All of it in words: what the number means, then what was said.
     pub(super) fn reason(&self) -> String {
         match (self.errno, self.words.as_str()) {
             (None, "") => "no reason was given".to_owned(),
@@ -88,8 +91,10 @@ pub(super) fn words(errno: Errno) -> &'static str {
 }
 
 fn last_lines(log: &str) -> String {
-    let said: Vec<&str> =
-        log.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("processed ")).collect();
+    // The verifier's account of its own work, which follows the reason.
+    let account = ["processed ", "verification time ", "stack depth "];
+    let is_said = |line: &&str| !line.is_empty() && !account.iter().any(|start| line.starts_with(start));
+    let said: Vec<&str> = log.lines().map(str::trim).filter(is_said).collect();
     said[said.len().saturating_sub(VERIFIER_LINES)..].join("; ")
 }
 
@@ -108,18 +113,19 @@ mod tests {
     fn the_number_leaves_the_words() {
         let refusal = Refusal::new(&libbpf_rs::Error::from_raw_os_error(1));
         assert_eq!(refusal.errno, Some(Errno::EPERM));
-        assert_eq!(refusal.reason(), "the process may not do this: Operation not permitted");
+        assert_eq!(refusal.reason(), "the process may not do this");
         let refusal = Refusal::new(&aya::sys::SyscallError {
             call: "bpf_link_create",
             io_error: io::Error::from_raw_os_error(16),
         });
         assert_eq!(refusal.errno, Some(Errno::EBUSY));
-        assert!(!refusal.reason().contains("os error"), "{}", refusal.reason());
+        assert_eq!(refusal.reason(), "something else holds it: `bpf_link_create` failed");
     }
 
     #[test]
     fn the_verifier_is_quoted_by_its_last_words() {
-        let log = "0: R1=ctx\n1: (b7) r0 = 0\n2: (61) r1 = *(u32 *)(r2 +0)\nR2 !read_ok\nprocessed 3 insns\n";
+        let log = "0: R1=ctx\n1: (b7) r0 = 0\n2: (61) r1 = *(u32 *)(r2 +0)\nR2 !read_ok\n\
+                   verification time 9 usec\nstack depth 0\nprocessed 3 insns\n";
         assert_eq!(last_lines(log), "1: (b7) r0 = 0; 2: (61) r1 = *(u32 *)(r2 +0); R2 !read_ok");
         assert_eq!(last_lines(""), "");
     }
