@@ -14,4 +14,5 @@ pub mod private_net;
 pub mod report;
 pub mod sys;
 pub mod units;
+pub mod xdp;
 pub mod xsk;

@@ -42,7 +42,7 @@ struct frame {
 	void *data;
 	void *end;   /* of the first buffer, which need not hold the whole frame */
 	__u32 len;   /* of the whole frame, without FCS */
-	__u32 at;    /* offset of the next header; no pointer is subtracted, which would take CAP_PERFMON */
+	__u32 at;    /* offset of the next header */
 	bool beyond; /* something was stepped over that no frame of ours may carry */
 };
 
@@ -65,8 +65,7 @@ static __always_inline void *next(const struct frame *f)
 	return f->data + f->at;
 }
 
-/* Whether the first buffer holds a header of so many bytes. Its pointer is never compared with NULL: the verifier
- * takes that as a leak. */
+/* Whether the first buffer holds a header of so many bytes. */
 static __always_inline bool holds(const struct frame *f, __u32 size)
 {
 	return next(f) + size <= f->end;

@@ -1,0 +1,124 @@
+//! One of our programs in the kernel, and the link that holds it on an interface. Knows no counter and no socket.
+
+use super::refusal::Refusal;
+use super::trouble::{self, Seen, Target};
+use super::{AttachMode, holder, quiet};
+use crate::finding::Finding;
+use aya::programs::links::FdLink;
+use aya::programs::{Xdp, XdpMode};
+use aya::util::KernelVersion;
+use aya::{Ebpf, EbpfLoader};
+use libbpf_rs::XdpFlags;
+use std::fs;
+use std::os::fd::AsFd;
+use std::path::Path;
+use xdp_prog::{CONFIG_GLOBAL, COUNTERS_MAP, Config, SOCKETS_MAP};
+
+/// A loaded program. Dropping it takes it off the interface, and so does the end of the process, however it comes:
+/// the link is a file descriptor (kernel: BPF_LINK_CREATE, BPF_LINK_TYPE_XDP).
+#[derive(Debug)]
+pub(super) struct Loaded {
+    // Before the object: the program leaves the interface first, its maps go after it.
+    link: Option<FdLink>,
+    pub(super) ebpf: Ebpf,
+    name: &'static str,
+}
+
+impl Loaded {
+    /// Loads the program of that name, with maps for `queues` receive queues.
+    pub(super) fn load(name: &'static str, config: Config, queues: u32) -> Result<Self, Finding> {
+        quiet();
+        let failed = |refusal: &Refusal| trouble::load(name, refusal, KernelVersion::current().ok());
+        // The kernel takes no map without entries.
+        let entries = queues.max(1);
+        let ebpf = EbpfLoader::new()
+            .override_global(CONFIG_GLOBAL, &config.to_bytes(), true)
+            .map_max_entries(SOCKETS_MAP, entries)
+            .map_max_entries(COUNTERS_MAP, entries)
+            .load(xdp_prog::object())
+            .map_err(|error| failed(&Refusal::new(&error)))?;
+        let mut loaded = Self { link: None, ebpf, name };
+        loaded.xdp()?.load().map_err(|error| failed(&Refusal::of_program(&error)))?;
+        Ok(loaded)
+    }
+
+    fn xdp(&mut self) -> Result<&mut Xdp, Finding> {
+        let program = self.ebpf.program_mut(self.name).and_then(|program| program.try_into().ok());
+        program.ok_or_else(|| trouble::not_in_object(self.name))
+    }
+
+    /// Attaches it, through a link or not at all.
+    pub(super) fn attach(&mut self, target: Target<'_>) -> Result<(), Finding> {
+        let mode = match target.mode {
+            AttachMode::Native => XdpMode::Driver,
+            AttachMode::Generic => XdpMode::Skb,
+        };
+        let xdp = self.xdp()?;
+        let attached = xdp.attach_to_if_index(target.ifindex, mode).and_then(|id| xdp.take_link(id));
+        let link = attached.map_err(|error| {
+            let seen = look(target);
+            trouble::attach(target, &Refusal::of_program(&error), &seen)
+        })?;
+        // Where the kernel answers a link with "invalid", aya attaches by netlink instead, which would outlive us.
+        match FdLink::try_from(link) {
+            Ok(link) => self.link = Some(link),
+            Err(_) => {
+                self.take_off(target)?;
+                return Err(trouble::no_link(target));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the program off the interface; does nothing when it is on none.
+    pub(super) fn detach(&mut self) {
+        self.link = None;
+    }
+
+    /// Undoes an attachment that is not a link.
+    fn take_off(&mut self, target: Target<'_>) -> Result<(), Finding> {
+        let flags = match target.mode {
+            AttachMode::Native => XdpFlags::DRV_MODE,
+            AttachMode::Generic => XdpFlags::SKB_MODE,
+        };
+        let failed = |refusal: Refusal| {
+            let what =
+                format!("the XDP program could not be taken off: `ip link set dev {} xdp off`", target.iface);
+            trouble::map(target.iface, &what, &refusal)
+        };
+        let index = i32::try_from(target.ifindex).map_err(|error| failed(Refusal::new(&error)))?;
+        let fd = self.xdp()?.fd().map_err(|error| failed(Refusal::of_program(&error)))?;
+        let detached = libbpf_rs::Xdp::new(fd.as_fd()).detach(index, flags);
+        detached.map_err(|error| failed(Refusal::new(&error)))
+    }
+}
+
+/// What may explain a refusal.
+fn look(target: Target<'_>) -> Seen {
+    Seen { holder: holder(target.ifindex).ok().flatten(), mtu: mtu(Path::new("/sys/class/net"), target) }
+}
+
+/// The interface's MTU by sysfs, which shows the namespace that it was mounted in: None unless the index agrees.
+fn mtu(net: &Path, target: Target<'_>) -> Option<u32> {
+    let number = |file: &str| -> Option<u32> {
+        fs::read_to_string(net.join(target.iface).join(file)).ok()?.trim().parse().ok()
+    };
+    (number("ifindex")? == target.ifindex).then(|| number("mtu"))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mtu_of_another_namespace_is_not_taken() {
+        let net = tempfile::tempdir().unwrap();
+        fs::create_dir(net.path().join("eth7")).unwrap();
+        fs::write(net.path().join("eth7/ifindex"), "7\n").unwrap();
+        fs::write(net.path().join("eth7/mtu"), "9000\n").unwrap();
+        let target = |ifindex| Target { ifindex, iface: "eth7", mode: AttachMode::Native };
+        assert_eq!(mtu(net.path(), target(7)), Some(9000));
+        assert_eq!(mtu(net.path(), target(8)), None);
+        assert_eq!(mtu(net.path(), Target { iface: "eth8", ..target(7) }), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! The receive program: takes frames of ours off the interface and into AF_XDP sockets, or counts them. Knows neither
+//! what a probe says nor who reads the sockets.
+
+use super::AttachMode;
+use super::counters::QueueCounters;
+use super::loaded::Loaded;
+use super::refusal::Refusal;
+use super::trouble::{self, Target};
+use crate::finding::Finding;
+use aya::maps::{MapData, MapError, PerCpuArray, XskMap};
+use std::os::fd::AsRawFd;
+use xdp_prog::{COUNTERS, COUNTERS_MAP, Config, RX_PROGRAM, SOCKETS_MAP};
+
+/// How the receive program is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RxOptions {
+    /// UDP destination port of ours; None when only EtherType 0x88B5 is.
+    pub udp_port: Option<u16>,
+    /// Count and drop in the program; no socket is needed.
+    pub count_only: bool,
+    /// Receive queues that the interface may have at most: frames on a queue beyond pass uncounted.
+    pub queues: u32,
+}
+
+impl RxOptions {
+    pub(super) fn config(self) -> Config {
+        Config { udp_port: self.udp_port.unwrap_or(0), count_only: self.count_only }
+    }
+}
+
+/// The receive program in the kernel; dropping it takes it off the interface.
+#[derive(Debug)]
+pub struct RxProgram {
+    loaded: Loaded,
+}
+
+impl RxProgram {
+    /// Loads the program; it is on no interface yet.
+    ///
+    /// # Errors
+    /// `CapabilityMissing`, `KernelTooOld`, `NoMemory`, or `System` with the verifier's words.
+    pub fn load(options: &RxOptions) -> Result<Self, Finding> {
+        let loaded = Loaded::load(RX_PROGRAM, options.config(), options.queues)?;
+        Ok(Self { loaded })
+    }
+
+    /// Attaches it to the interface of that index in the calling thread's network namespace; `iface` names it in
+    /// Findings. A real NIC may drop its carrier for seconds.
+    ///
+    /// # Errors
+    /// `XdpOccupied`, `NativeRefused`, `MtuAboveXdp`, `CapabilityMissing`, `InterfaceUnknown`, `NoMemory`,
+    /// `KernelTooOld` or `System`; nothing stays attached then.
+    pub fn attach(&mut self, ifindex: u32, iface: &str, mode: AttachMode) -> Result<(), Finding> {
+        self.loaded.attach(Target { ifindex, iface, mode })
+    }
+
+    /// Gives the frames of ours that arrive on `queue` to an AF_XDP socket, which must be bound to that queue. The
+    /// kernel takes the entry out again when the socket closes.
+    ///
+    /// # Errors
+    /// `QueueRange` when the maps are smaller, `System` when the kernel takes no such descriptor.
+    pub fn set_socket(&mut self, queue: u32, fd: &impl AsRawFd) -> Result<(), Finding> {
+        let on = format!("queue {queue}");
+        let failed =
+            |error: MapError| trouble::map(&*on, "no socket can be set for it", &Refusal::new(&error));
+        let map = self.loaded.ebpf.map_mut(SOCKETS_MAP).ok_or_else(|| trouble::not_in_object(SOCKETS_MAP))?;
+        let mut sockets: XskMap<&mut MapData> = map.try_into().map_err(failed)?;
+        if queue >= sockets.len() {
+            return Err(trouble::queue_beyond(queue, sockets.len()));
+        }
+        sockets.set(queue, fd.as_raw_fd(), 0).map_err(failed)
+    }
+
+    /// The counters since the program was loaded: a row a queue, each the sum over CPUs.
+    ///
+    /// # Errors
+    /// `System` when the map cannot be read.
+    pub fn counters(&self) -> Result<Vec<QueueCounters>, Finding> {
+        let failed =
+            |error: MapError| trouble::map(COUNTERS_MAP, "they cannot be read", &Refusal::new(&error));
+        let map = self.loaded.ebpf.map(COUNTERS_MAP).ok_or_else(|| trouble::not_in_object(COUNTERS_MAP))?;
+        let rows: PerCpuArray<&MapData, [u64; COUNTERS]> = map.try_into().map_err(failed)?;
+        let sums = rows.iter().map(|cpus| Ok(cpus?.iter().copied().map(QueueCounters::from).sum()));
+        sums.collect::<Result<_, _>>().map_err(failed)
+    }
+
+    /// Takes the program off the interface; its counters stay readable.
+    pub fn detach(&mut self) {
+        self.loaded.detach();
+    }
+}
