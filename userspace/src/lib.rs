@@ -6,5 +6,6 @@ pub mod commands;
 pub mod config;
 pub mod finding;
 pub mod port;
+pub mod render;
 pub mod report;
 pub mod units;
