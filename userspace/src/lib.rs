@@ -11,6 +11,7 @@ pub mod memory_port;
 pub mod pace;
 pub mod port;
 pub mod private_net;
+pub mod render;
 pub mod report;
 pub mod sys;
 pub mod units;

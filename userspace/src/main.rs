@@ -12,8 +12,10 @@ use xsk_gen::config::{ConfigError, DemoConfig, RxConfig, TxConfig};
 enum Failure {
     /// 2: the arguments cannot be meant.
     Usage(ConfigError),
-    /// 1: the result could not be written.
+    /// 1: the result could not be written to stdout.
     Output(io::Error),
+    /// 1: a directory of pages could not be written.
+    Pages(String),
     /// 1: this build has no engine for the command.
     NotBuilt(&'static str),
 }
@@ -35,6 +37,7 @@ impl From<ManError> for Failure {
         match e {
             ManError::Usage(e) => Self::Usage(e),
             ManError::Io(e) => Self::Output(e),
+            ManError::Directory(..) => Self::Pages(e.to_string()),
         }
     }
 }
@@ -49,7 +52,11 @@ impl Failure {
             // A reader that has seen enough, such as `head`, is no failure.
             Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             Self::Output(e) => {
-                eprintln!("error: the result cannot be written: {e}");
+                eprintln!("error: the result cannot be written: {}", e.kind());
+                ExitCode::FAILURE
+            }
+            Self::Pages(why) => {
+                eprintln!("error: the pages cannot be written to {why}");
                 ExitCode::FAILURE
             }
             Self::NotBuilt(command) => {

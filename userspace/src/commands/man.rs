@@ -14,7 +14,10 @@ pub enum ManError {
     /// No command of that name.
     #[error(transparent)]
     Usage(#[from] ConfigError),
-    /// The directory or the output cannot be written.
+    /// The directory cannot be made or written.
+    #[error("{0}: {kind}", kind = .1.kind())]
+    Directory(String, io::Error),
+    /// The output cannot be written.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -25,7 +28,7 @@ pub enum ManError {
 /// An unknown command, or what writing gives.
 pub fn run(args: &ManArgs, out: &mut impl Write) -> Result<(), ManError> {
     match &args.dir {
-        Some(dir) => Ok(write_all(dir)?),
+        Some(dir) => write_all(dir).map_err(|e| ManError::Directory(dir.display().to_string(), e)),
         None => write_one(args.page.as_deref(), out),
     }
 }
@@ -81,5 +84,8 @@ mod tests {
             );
         }
         assert!(made.join("xsk-gen.1").is_file());
+        let in_the_way = ManArgs { page: None, dir: Some(made.join("xsk-gen.1")) };
+        let error = run(&in_the_way, &mut Vec::new()).unwrap_err().to_string();
+        assert!(error.contains("xsk-gen.1: ") && !error.contains("os error"), "{error}");
     }
 }

@@ -3,3 +3,4 @@
 pub mod completions;
 pub mod man;
 pub mod schema;
+pub mod verdict;

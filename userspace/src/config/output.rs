@@ -29,7 +29,7 @@ impl Output {
     /// Output as typed.
     ///
     /// # Errors
-    /// An empty file name, an interval below 100 ms, or a condition that is none.
+    /// An interval below 100 ms, or a condition that is none.
     pub fn validate(
         json: bool,
         quiet: bool,
@@ -37,9 +37,6 @@ impl Output {
         interval: Option<&str>,
         fail_if: &[String],
     ) -> Result<Self, ConfigError> {
-        if output.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
-            return Err(ConfigError::new("--output", "", "a file has a name", "--output report.json"));
-        }
         let fail_if: Result<_, _> = fail_if.iter().map(|text| text.parse()).collect();
         Ok(Self { json, output, interval: validate_interval(interval)?, quiet, fail_if: fail_if? })
     }

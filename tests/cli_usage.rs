@@ -1,0 +1,205 @@
+//! Usage errors of the real binary: exit code 2, the flag, what is wrong and what to type, all before any fact about
+//! the machine. No case here has an interface that exists, and none has a privilege.
+#![allow(clippy::unwrap_used, reason = "a failed test is a panic")]
+
+use std::process::{Command, Output, Stdio};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_xsk-gen");
+
+/// Flags after `tx --iface` an interface that does not exist; the start of the message; a part of its remedy.
+const TX: &[(&str, &str, &str)] = &[
+    ("--size 0", "--size 0: the size includes the 4-byte FCS, and 64 is the shortest", "--size 64"),
+    ("--size 59", "--size 59: the size includes the 4-byte FCS", "--size 64"),
+    ("--size 60", "--size 60: the size includes the 4-byte FCS", "--size 64"),
+    ("--size 63", "--size 63: the size includes the 4-byte FCS", "60 bytes in packet memory"),
+    ("--size 16385", "--size 16385: ", "--size 64"),
+    ("--size -1", "--size -1: it is not a whole number", "--size 64"),
+    ("--size big", "--size big: it is not a whole number", "--size 64"),
+    ("--size 64 --vlan 100", "--size 64: Ethernet, a VLAN tag, IPv4 and UDP", "--size 68 or more"),
+    ("--size 83 --dst-ip 2001:2::2", "--size 83: Ethernet, IPv6 and UDP", "--size 84 or more"),
+    (
+        "--size 91 --dst-ip 2001:2::2 --vlan 2,1",
+        "--size 91: Ethernet, two VLAN tags, IPv6",
+        "--size 92 or more",
+    ),
+    ("--rate 0pps", "--rate 0pps: a rate of 0 sends nothing", "1.5Mpps"),
+    ("--rate 10", "--rate 10: it is not a rate", "10Gbps-l2"),
+    ("--rate 10GBps", "--rate 10GBps: it is not a rate", "10Gbps-l2"),
+    ("--rate 101%", "--rate 101%: a link carries 100 %", "40%"),
+    ("--count 0", "--count 0: a run of no frames", "leave it out"),
+    ("--count 1.5", "--count 1.5: it is not a whole number", "--count 1000000"),
+    ("--duration 0", "--duration 0: a span of no length", "--duration 10"),
+    ("--duration 10M", "--duration 10M: it is not a number with one of the units", "2m (minutes)"),
+    ("--duration 1w", "--duration 1w: ", "500ms"),
+    ("--wait-link soon", "--wait-link soon: ", "500ms"),
+    ("--settle -1", "--settle -1: ", "500ms"),
+    ("--interval 0", "--interval 0: counters are published every 100 ms", "--interval 1"),
+    ("--interval 10ms", "--interval 10ms: counters are published every 100 ms", "--quiet"),
+    ("--batch 0", "--batch 0: ", "--batch 64"),
+    ("--batch 65 --ring 64", "--batch 65: the ring has 64 entries", "--batch 64 or less"),
+    ("--ring 0", "--ring 0: ", "power of two"),
+    ("--ring 1000", "--ring 1000: the kernel takes powers of two", "--ring 512 or --ring 1024"),
+    ("--ring 131072", "--ring 131072: ", "power of two"),
+    ("--frames 0", "--frames 0: ", "leave it out"),
+    ("--frames 4194304", "--frames 4194304: ", "leave it out"),
+    ("--ring 1024 --frames 512", "--frames 512: a ring of 1024 entries needs", "--frames 1024 or more"),
+    ("--queues ,", "--queues ,: ", "0-3 or 0,2"),
+    ("--queues 3-0", "--queues 3-0: the range 3-0 runs backwards", "0-3"),
+    ("--queues 0,0", "--queues 0,0: 0 is named twice", "0-3"),
+    ("--queues -1", "--queues -1: '-1' is neither a number nor a range", "0-3"),
+    ("--cores 0-4294967295", "--cores 0-4294967295: 4294967295 is above", "0-3"),
+    ("--queues 0 --cores 1,2", "--cores: 2 cores for 1 queue", "as many cores as queues"),
+    ("--vlan 4095", "--vlan 4095: VLAN ids have 12 bits, and 4095 is reserved", "--vlan 100"),
+    ("--vlan 3,2,1", "--vlan 3,2,1: a frame takes two tags", "--vlan 200,100"),
+    ("--src-mac 02:00", "--src-mac 02:00: it is not a MAC address", "02:00:00"),
+    ("--src-mac 01:00:5e:00:00:01", "--src-mac 01:00:5e:00:00:01: a frame comes from one station", "unicast"),
+    ("--src-mac ff:ff:ff:ff:ff:ff", "--src-mac ff:ff:ff:ff:ff:ff: ", "unicast"),
+    ("--dst-mac router", "--dst-mac router: it is not a MAC address", "02:00:00"),
+    ("--src-ip 198.18.0.1/24", "--src-ip 198.18.0.1/24: it is not an IP address", "without a prefix length"),
+    ("--src-ip 224.0.0.1", "--src-ip 224.0.0.1: a packet comes from one host", "unicast"),
+    ("--src-ip ::1 --dst-ip 198.19.0.1", "--dst-ip 198.19.0.1: source ::1 is of the other family", "both"),
+    ("--port 0", "--port 0: ", "9 (discard)"),
+    ("--src-port 65536", "--src-port 65536: ", "a port such as"),
+    ("--l2 --dst-ip 198.19.0.1", "--dst-ip: --l2 frames have neither IP nor UDP", "leave out --l2"),
+    ("--l2 --port 9", "--port: --l2 frames have neither IP nor UDP", "leave out --l2"),
+    ("--l2 --flows 2", "--flows 2: flows differ in IP address and port", "leave out --l2"),
+    ("--flows 0", "--flows 0: ", "--flows 1"),
+    ("--flows 65537", "--flows 65537: ", "--flows 64"),
+    ("--run-tag 65536", "--run-tag 65536: the tag has 16 bits", "--run-tag 7"),
+    ("--fail-if loss", "--fail-if loss: it compares nothing", "'loss>=0.1%'"),
+    ("--fail-if speed<1", "--fail-if speed<1: there is no figure 'speed'", "reordered"),
+    ("--fail-if rate<max", "--fail-if rate<max: its bound is neither", "'rate<99%'"),
+    ("--sink no-such-if0", "--sink no-such-if0: a port does not receive what it sends", "--sink"),
+];
+
+/// The same after `rx --iface` an interface that does not exist.
+const RX: &[(&str, &str, &str)] = &[
+    ("--match tcp", "--match tcp: there is no such match", "--match 'udp port 9' or --match l2"),
+    ("--match l2 --port 9", "--port: --match says already", "either --port or --match"),
+    ("--idle-timeout 0", "--idle-timeout 0: ", "leave it out"),
+    ("--duration 0s", "--duration 0s: ", "leave it out"),
+    ("--batch 8193", "--batch 8193: the ring has 8192 entries", "a longer --ring"),
+    (
+        "--count-only --xsk-mode zerocopy",
+        "--xsk-mode: --count-only opens no socket",
+        "leave out --count-only",
+    ),
+    ("--run-tag x", "--run-tag x: it is not a whole number", "leave it out"),
+];
+
+/// The same after `demo`.
+const DEMO: &[(&str, &str, &str)] = &[
+    ("--size 60", "--size 60: the size includes the 4-byte FCS", "--size 64"),
+    ("--cores 1,1", "--cores 1,1: 1 is named twice", "0-3"),
+    ("--match l3", "--match l3: there is no such match", "--match l2"),
+];
+
+/// What the parser itself refuses: the arguments, and the flag that the message names.
+const PARSER: &[(&str, &str)] = &[
+    ("tx", "--iface"),
+    ("tx --iface", "--iface"),
+    ("tx --iface no-such-if0 --speed 1", "--speed"),
+    ("tx --iface no-such-if0 --size 64 --size 65", "--size"),
+    ("tx --iface no-such-if0 --xdp-mode fast", "[possible values: auto, native, generic]"),
+    ("rx --xsk-mode fast", "[possible values: auto, zerocopy, copy]"),
+    ("tx --iface no-such-if0 --output=", "--output"),
+    ("rx extra", "extra"),
+    ("fly", "fly"),
+    ("completions csh", "bash"),
+    ("man tx --dir x", "--dir"),
+];
+
+/// Runs the binary without any privilege: as whoever runs the test, and as root with every capability dropped.
+fn run(args: &[&str]) -> Output {
+    let mut command = if nix::unistd::geteuid().is_root() {
+        let mut dropped = Command::new("setpriv");
+        dropped.args(["--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", BINARY]);
+        dropped
+    } else {
+        Command::new(BINARY)
+    };
+    command.args(args).stdin(Stdio::null()).output().unwrap()
+}
+
+/// The message on stderr of a usage error, after checking all else that makes one.
+fn usage_error(args: &[&str]) -> String {
+    let output = run(args);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
+    assert!(output.stdout.is_empty(), "{args:?}: stdout carries the result only");
+    message
+}
+
+fn check(start: &[&str], table: &[(&str, &str, &str)]) {
+    for (flags, begins, remedy) in table {
+        let args: Vec<&str> = start.iter().copied().chain(flags.split(' ')).collect();
+        let message = usage_error(&args);
+        let (what, tried) = message.split_once("\n  try: ").unwrap_or_default();
+        assert!(what.starts_with(&format!("error: {begins}")), "{flags}: {message}");
+        assert!(tried.contains(remedy), "{flags}: {message}");
+    }
+}
+
+#[test]
+fn tx_refuses_with_flag_and_remedy() {
+    check(&["tx", "--iface", "no-such-if0"], TX);
+}
+
+#[test]
+fn rx_refuses_with_flag_and_remedy() {
+    check(&["rx", "--iface", "no-such-if0"], RX);
+}
+
+#[test]
+fn demo_refuses_with_flag_and_remedy() {
+    check(&["demo"], DEMO);
+}
+
+#[test]
+fn values_that_are_empty_are_refused() {
+    for flag in ["--size", "--rate", "--queues", "--vlan", "--dst-mac", "--dst-ip", "--fail-if", "--sink"] {
+        let message = usage_error(&["tx", "--iface", "no-such-if0", flag, ""]);
+        assert!(message.starts_with(&format!("error: {flag} '': ")), "{message}");
+    }
+    assert!(usage_error(&["rx", "--iface", ""]).starts_with("error: --iface ''"));
+}
+
+#[test]
+fn what_the_parser_refuses_names_the_flag() {
+    for (line, name) in PARSER {
+        let args: Vec<&str> = line.split(' ').collect();
+        let message = usage_error(&args);
+        assert!(message.starts_with("error: ") && message.contains(name), "{line}: {message}");
+    }
+    assert!(usage_error(&["man", "fly"]).contains("one of tx, rx, demo"));
+}
+
+#[test]
+fn no_arguments_print_the_help() {
+    assert!(usage_error(&[]).starts_with("AF_XDP traffic generator and sink"));
+}
+
+#[test]
+fn valid_arguments_are_no_usage_error() {
+    let line = "tx --iface no-such-if0 --size 128 --rate 1.5Mpps --duration 500ms --vlan 200,100 --run-tag 0 --flows 64 \
+                --dst-mac ff:ff:ff:ff:ff:ff --fail-if loss>0 --fail-if rate<99% --queues 0-1 --cores 0,1";
+    let output = run(&line.split_whitespace().collect::<Vec<_>>());
+    assert!(!matches!(output.status.code(), Some(0 | 2)), "{output:?}");
+}
+
+#[test]
+fn completions_and_pages_go_to_stdout() {
+    for (args, part) in [
+        (&["completions", "bash"][..], "complete -F"),
+        (&["completions", "fish"], "complete -c xsk-gen"),
+        (&["man"], ".TH xsk-gen 1"),
+        (&["man", "rx"], "count\\-only"),
+        (&["man", "tx"], "4\\-byte FCS"),
+        (&["--version"], env!("CARGO_PKG_VERSION")),
+    ] {
+        let output = run(args);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{args:?}");
+        assert!(text.contains(part), "{args:?}: {part} in {text}");
+    }
+}

@@ -1,0 +1,136 @@
+//! The Report for people: short, aligned, the books as equations, findings with their remedies last.
+
+use super::header::{header, labelled};
+use super::words::{UNKNOWN, count, path, percent, plural, scaled, seconds};
+use super::{books, table};
+use crate::report::{CoreRow, Cpu, LatencyKind, LatencyNs, QueueRow, Rates, Report, StreamRow, Totals};
+use crate::units::{grouped, span};
+use std::io::{self, Write};
+
+/// Writes the Report as text.
+///
+/// # Errors
+/// What writing to `out` gives.
+pub fn text(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let r = report;
+    write!(out, "{}", header(&r.command, &r.interface, &r.setup, r.offered.as_ref()))?;
+    section(out, "path", &[with_reason(path(r.path.verdict), &r.path.evidence)])?;
+    section(out, "frames", &totals(&r.totals))?;
+    section(out, "rate", &[rates(&r.rates, r.duration_s)])?;
+    section(out, "books", &books::lines(&r.balance))?;
+    section(out, "latency", &latency(r.latency_ns.as_ref(), r.latency_absent.as_deref()))?;
+    section(out, "cpu", &cpu(&r.cpu))?;
+    section(out, "device", &[cross_check(r)])?;
+    section(out, "queues", &queues(&r.queues))?;
+    section(out, "streams", &streams(&r.streams))?;
+    r.findings.iter().try_for_each(|finding| writeln!(out, "{finding}"))
+}
+
+/// Lines under one label, or nothing at all.
+fn section(out: &mut impl Write, label: &str, lines: &[String]) -> io::Result<()> {
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    labels.zip(lines).try_for_each(|(label, line)| write!(out, "{}", labelled(label, line)))
+}
+
+fn with_reason(what: &str, why: &str) -> String {
+    if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") }
+}
+
+fn totals(t: &Totals) -> Vec<String> {
+    let side = |what: &str, frames: Option<u64>, bytes: Option<u64>| {
+        frames.map(|n| format!("{} {what}, {} bytes with FCS", grouped(n), count(bytes)))
+    };
+    let both = [side("sent", t.tx_frames, t.tx_bytes), side("received", t.rx_frames, t.rx_bytes)];
+    both.into_iter().flatten().collect()
+}
+
+fn rates(r: &Rates, duration_s: Option<f64>) -> String {
+    let bits = |bps| scaled(bps, "bit/s");
+    format!(
+        "{} over {}: L1 {}, L2 {}, L3 {}, line rate {}",
+        scaled(r.pps, "pps"),
+        seconds(duration_s),
+        bits(r.l1_bps),
+        bits(r.l2_bps),
+        bits(r.l3_bps),
+        // Two places: both clocks together may drift by 0.02 %.
+        r.line_rate_percent.map_or_else(|| UNKNOWN.to_owned(), |line| format!("{line:.2} %")),
+    )
+}
+
+fn latency(latency: Option<&LatencyNs>, absent: Option<&str>) -> Vec<String> {
+    let Some(l) = latency else { return vec![with_reason(UNKNOWN, absent.unwrap_or_default())] };
+    let kind = match l.kind {
+        LatencyKind::OneWay => "one way",
+        LatencyKind::RoundTrip => "round trip",
+    };
+    let head = format!("{kind}, clock {}, {}", l.clock, plural(l.count, "sample"));
+    let above =
+        if l.overflow == 0 { String::new() } else { format!(", {} above the scale", grouped(l.overflow)) };
+    let figures = [
+        ("min", ns(l.min)),
+        ("p50", ns(l.p50)),
+        ("p90", ns(l.p90)),
+        ("p99", ns(l.p99)),
+        ("p99.9", ns(l.p99_9)),
+        ("p99.99", ns(l.p99_99)),
+        ("max", ns(l.max)),
+    ];
+    let figures = figures.map(|(name, value)| format!("{name} {value}")).join(", ");
+    vec![format!("{head}{above}"), figures, format!("mean {}, stdev {}", span(l.mean), span(l.stdev))]
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure for people; 2^53 ns is 104 days")]
+fn ns(value: u64) -> String {
+    span(value as f64)
+}
+
+fn cpu(c: &Cpu) -> Vec<String> {
+    let per_frame = c.ns_per_frame.map_or_else(|| UNKNOWN.to_owned(), span);
+    let total = format!(
+        "process {}, per Gbit/s {}, per frame {per_frame}, empty turns {}",
+        percent(c.process_percent),
+        percent(c.percent_per_gbps),
+        percent(c.empty_turn_percent),
+    );
+    std::iter::once(total).chain(c.cores.iter().map(core)).collect()
+}
+
+fn core(c: &CoreRow) -> String {
+    let (busy, soft, steal) = (c.busy_percent, c.softirq_percent, c.steal_percent);
+    format!("core {}: busy {busy:.1} %, softirq {soft:.1} %, steal {steal:.1} %", c.id)
+}
+
+fn cross_check(r: &Report) -> String {
+    let counters = &r.device_counters;
+    match (&counters.cross_check, &counters.cross_check_absent) {
+        (Some(check), _) => check.clone(),
+        (None, why) => with_reason("no counter to compare with", why.as_deref().unwrap_or_default()),
+    }
+}
+
+/// A table when there is more than one queue: of a single one the totals say it all.
+fn queues(rows: &[QueueRow]) -> Vec<String> {
+    if rows.len() < 2 {
+        return Vec::new();
+    }
+    let cells = |q: &QueueRow| {
+        let core = q.core.map_or_else(|| UNKNOWN.to_owned(), |core| core.to_string());
+        [q.id.to_string(), core, grouped(q.frames), grouped(q.bytes), count(q.kernel_drops)]
+    };
+    let rows: Vec<_> = rows.iter().map(cells).collect();
+    table::lines(["queue", "core", "frames", "bytes", "kernel drops"], &rows)
+}
+
+fn streams(rows: &[StreamRow]) -> Vec<String> {
+    if rows.len() < 2 {
+        return Vec::new();
+    }
+    let cells = |s: &StreamRow| {
+        let counts = [s.completed, s.unique, s.lost, s.duplicate, s.late, s.reordered].map(count);
+        let [completed, unique, lost, duplicate, late, reordered] = counts;
+        [s.space.to_string(), completed, unique, lost, duplicate, late, reordered]
+    };
+    let rows: Vec<_> = rows.iter().map(cells).collect();
+    table::lines(["space", "completed", "unique", "lost", "duplicate", "late", "reordered"], &rows)
+}
