@@ -7,4 +7,5 @@ find_cargo
 cd "$ROOT"
 cargo fmt --all --check
 cargo clippy --all-targets --quiet --locked -- -D warnings
+python3 -B tests/scripts_test.py --quiet
 cargo test --quiet --locked

@@ -71,6 +71,7 @@ cd "$ROOT"
 sweep
 step "format" cargo fmt --all --check
 step "clippy" cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
+step "scripts" python3 -B tests/scripts_test.py --quiet
 tests "tests that need no root" --workspace
 step "licences, bans and sources" scripts/licences.sh
 root_tests
