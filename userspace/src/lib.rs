@@ -3,6 +3,7 @@
 
 pub mod finding;
 pub mod frame;
+pub mod measure;
 pub mod pace;
 pub mod port;
 pub mod report;
