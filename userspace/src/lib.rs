@@ -7,6 +7,7 @@ pub mod config;
 pub mod finding;
 pub mod frame;
 pub mod host;
+pub mod measure;
 pub mod memory_port;
 pub mod pace;
 pub mod port;

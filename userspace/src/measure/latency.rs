@@ -1,0 +1,193 @@
+//! Latency as a histogram of bounded size and bounded error. Knows no clock: whoever records has subtracted.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+
+/// Longest latency that is told apart, in ns: a frame that took ten seconds is as good as lost.
+pub const HIGHEST_NS: u64 = 10_000_000_000;
+/// Every value is right to one in a thousand, far below what any clock here resolves; the table takes 200 KB.
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// Latencies of any number of frames.
+#[derive(Debug, Clone)]
+pub struct Latency {
+    histogram: Histogram<u64>,
+    min: u64,
+    max: u64,
+    sum: u128,
+    overflow: u64,
+}
+
+/// What they come to, in ns. Smallest, largest and mean are exact; the rest is right to one in a thousand.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the percentiles name themselves")]
+pub struct Summary {
+    /// Samples.
+    pub count: u64,
+    pub min: u64,
+    pub mean: f64,
+    pub stdev: f64,
+    pub p50: u64,
+    pub p90: u64,
+    pub p99: u64,
+    pub p99_9: u64,
+    pub p99_99: u64,
+    pub max: u64,
+    /// Samples above [`HIGHEST_NS`], which count as that.
+    pub overflow: u64,
+    /// The histogram as HdrHistogram's tools read it: V2, deflate, base64. None if it could not be encoded.
+    pub hist: Option<String>,
+}
+
+impl Default for Latency {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Latency {
+    /// No samples yet. Allocates the whole table, so that recording does not.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "the bounds are constants within the crate's documented limits")]
+    pub fn new() -> Self {
+        let histogram =
+            Histogram::new_with_bounds(1, HIGHEST_NS, SIGNIFICANT_DIGITS).expect("constant bounds");
+        Self { histogram, min: u64::MAX, max: 0, sum: 0, overflow: 0 }
+    }
+
+    /// Adds a sample of `ns`.
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        self.overflow += u64::from(ns > HIGHEST_NS);
+        let ns = ns.min(HIGHEST_NS);
+        self.histogram.saturating_record(ns);
+        self.min = self.min.min(ns);
+        self.max = self.max.max(ns);
+        self.sum += u128::from(ns);
+    }
+
+    /// Adds all samples of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.histogram += &other.histogram;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.sum += other.sum;
+        self.overflow += other.overflow;
+    }
+
+    /// What the samples come to; None without any.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a mean for people")]
+    pub fn summary(&self) -> Option<Summary> {
+        let count = self.histogram.len();
+        if count == 0 {
+            return None;
+        }
+        // The histogram answers with the upper edge of a cell, which may lie above the largest sample.
+        let quantile = |q| self.histogram.value_at_quantile(q).clamp(self.min, self.max);
+        Some(Summary {
+            count,
+            min: self.min,
+            mean: self.sum as f64 / count as f64,
+            stdev: self.histogram.stdev(),
+            p50: quantile(0.5),
+            p90: quantile(0.9),
+            p99: quantile(0.99),
+            p99_9: quantile(0.999),
+            p99_99: quantile(0.9999),
+            max: self.max,
+            overflow: self.overflow,
+            hist: self.encode(),
+        })
+    }
+
+    fn encode(&self) -> Option<String> {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&self.histogram, &mut bytes).ok()?;
+        Some(STANDARD.encode(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::Deserializer;
+    use proptest::prelude::*;
+
+    fn of(samples: &[u64]) -> Latency {
+        let mut latency = Latency::new();
+        samples.iter().for_each(|ns| latency.record(*ns));
+        latency
+    }
+
+    fn any_samples() -> impl Strategy<Value = Vec<u64>> {
+        let one = prop_oneof![0u64..10, 0u64..1_000_000, 0u64..2 * HIGHEST_NS, any::<u64>()];
+        prop::collection::vec(one, 1..300)
+    }
+
+    /// The sample that the quantile means: the smallest that so many are not above.
+    fn exact_quantile(sorted: &[u64], q: f64) -> u64 {
+        let rank = (q * sorted.len() as f64).ceil() as usize;
+        sorted[rank.max(1) - 1]
+    }
+
+    #[test]
+    fn nothing_recorded_is_no_summary_and_zero_is_a_latency() {
+        assert_eq!(Latency::new().summary(), None);
+        let zero = of(&[0]).summary().unwrap();
+        assert_eq!((zero.count, zero.min, zero.p50, zero.max, zero.mean), (1, 0, 0, 0, 0.0));
+    }
+
+    #[test]
+    fn too_long_counts_as_the_highest_and_as_overflow() {
+        let summary = of(&[5, HIGHEST_NS, HIGHEST_NS + 1, u64::MAX]).summary().unwrap();
+        assert_eq!((summary.count, summary.max, summary.overflow), (4, HIGHEST_NS, 2));
+        assert_eq!((summary.min, summary.p90), (5, HIGHEST_NS));
+    }
+
+    #[test]
+    fn recording_allocates_nothing() {
+        let mut latency = Latency::new();
+        let info = allocation_counter::measure(|| {
+            for power in 0..64 {
+                latency.record(1 << power);
+            }
+        });
+        assert_eq!(info.count_total, 0);
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles_are_right_to_one_in_a_thousand(samples in any_samples()) {
+            let summary = of(&samples).summary().unwrap();
+            let mut sorted: Vec<u64> = samples.iter().map(|ns| (*ns).min(HIGHEST_NS)).collect();
+            sorted.sort_unstable();
+            let got = [summary.p50, summary.p90, summary.p99, summary.p99_9, summary.p99_99];
+            for (got, q) in got.into_iter().zip([0.5, 0.9, 0.99, 0.999, 0.9999]) {
+                let exact = exact_quantile(&sorted, q);
+                prop_assert!(got >= exact && got - exact <= exact / 1000, "{} for {}", got, exact);
+            }
+            prop_assert_eq!((summary.min, summary.max), (sorted[0], sorted[sorted.len() - 1]));
+            let mean = sorted.iter().map(|ns| u128::from(*ns)).sum::<u128>() as f64 / sorted.len() as f64;
+            prop_assert_eq!(summary.mean, mean);
+        }
+
+        #[test]
+        fn merged_parts_are_the_whole(samples in any_samples(), cut: prop::sample::Index) {
+            let (left, right) = samples.split_at(cut.index(samples.len()));
+            let mut merged = of(left);
+            merged.merge(&of(right));
+            prop_assert_eq!(merged.summary(), of(&samples).summary());
+        }
+
+        #[test]
+        fn the_encoded_histogram_is_the_histogram(samples in any_samples()) {
+            let latency = of(&samples);
+            let bytes = STANDARD.decode(latency.summary().unwrap().hist.unwrap()).unwrap();
+            let decoded: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+            prop_assert_eq!(decoded, latency.histogram);
+        }
+    }
+}

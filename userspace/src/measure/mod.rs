@@ -1,0 +1,8 @@
+//! What was received, and how long it took: numbers come in, books come out. Knows no frame layout, no port and no
+//! clock.
+
+pub mod latency;
+pub mod seq;
+
+pub use latency::{Latency, Summary};
+pub use seq::{Seen, SequenceBooks, SequenceCounts};
