@@ -4,6 +4,7 @@
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod engine;
 pub mod finding;
 pub mod frame;
 pub mod host;

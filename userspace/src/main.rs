@@ -5,34 +5,33 @@ use std::io;
 use std::process::ExitCode;
 use xsk_gen::cli::{Cli, Command};
 use xsk_gen::commands::man::ManError;
-use xsk_gen::commands::{completions, man, schema};
-use xsk_gen::config::{ConfigError, DemoConfig, RxConfig, TxConfig};
+use xsk_gen::commands::{Failure, Interrupt, completions, deliver, demo, man, rx, schema, tell, tx};
+use xsk_gen::config::{ConfigError, DemoConfig, Output, RxConfig, TxConfig};
+use xsk_gen::report::Report;
 
-/// Why the command did not succeed, by exit code.
-enum Failure {
-    /// 2: the arguments cannot be meant.
+/// Why a command did not come to a result.
+enum Trouble {
+    /// The arguments cannot be meant. Exit code 2.
     Usage(ConfigError),
-    /// 1: the result could not be written to stdout.
+    /// The result could not be written. Exit code 1.
     Output(io::Error),
-    /// 1: a directory of pages could not be written.
+    /// A directory of pages could not be written. Exit code 1.
     Pages(String),
-    /// 1: this build has no engine for the command.
-    NotBuilt(&'static str),
 }
 
-impl From<ConfigError> for Failure {
+impl From<ConfigError> for Trouble {
     fn from(e: ConfigError) -> Self {
         Self::Usage(e)
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for Trouble {
     fn from(e: io::Error) -> Self {
         Self::Output(e)
     }
 }
 
-impl From<ManError> for Failure {
+impl From<ManError> for Trouble {
     fn from(e: ManError) -> Self {
         match e {
             ManError::Usage(e) => Self::Usage(e),
@@ -42,8 +41,8 @@ impl From<ManError> for Failure {
     }
 }
 
-impl Failure {
-    fn report(&self) -> ExitCode {
+impl Trouble {
+    fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(e) => {
                 eprintln!("error: {e}");
@@ -59,30 +58,44 @@ impl Failure {
                 eprintln!("error: the pages cannot be written to {why}");
                 ExitCode::FAILURE
             }
-            Self::NotBuilt(command) => {
-                eprintln!("error: {command} is not built into this binary");
-                ExitCode::FAILURE
-            }
         }
     }
 }
 
-fn run(command: Command) -> Result<(), Failure> {
-    let out = &mut io::stdout().lock();
-    match command {
-        Command::Tx(args) => TxConfig::try_from(*args).map(|_| ())?,
-        Command::Rx(args) => RxConfig::try_from(*args).map(|_| ())?,
-        Command::Demo(args) => DemoConfig::try_from(*args).map(|_| ())?,
-        Command::Schema => return Ok(schema::run(out)?),
-        Command::Completions(args) => return Ok(completions::run(args.shell, out)?),
-        Command::Man(args) => return Ok(man::run(&args, out)?),
+/// A run that can be interrupted, and its result.
+fn measure(output: &Output, run: impl FnOnce(&Interrupt) -> Result<Vec<Report>, Failure>) -> ExitCode {
+    match Interrupt::on_signals() {
+        Ok(interrupt) => deliver(output, || run(&interrupt)),
+        Err(error) => {
+            let failure = Failure::system("signals", "Ctrl-C could not be prepared for", &error);
+            tell(failure.findings());
+            ExitCode::from(failure.exit_code())
+        }
     }
-    Err(Failure::NotBuilt("sending and receiving"))
+}
+
+fn run(command: Command) -> Result<ExitCode, Trouble> {
+    let out = &mut io::stdout();
+    match command {
+        Command::Tx(args) => {
+            let config = TxConfig::try_from(*args)?;
+            return Ok(measure(&config.output, |interrupt| tx::run(&config, interrupt)));
+        }
+        Command::Rx(args) => {
+            let config = RxConfig::try_from(*args)?;
+            return Ok(measure(&config.output, |interrupt| rx::run(&config, interrupt)));
+        }
+        Command::Demo(args) => {
+            let config = DemoConfig::try_from(*args)?;
+            return Ok(measure(&config.tx.output, |interrupt| demo::run(&config, interrupt)));
+        }
+        Command::Schema => schema::run(out)?,
+        Command::Completions(args) => completions::run(args.shell, out)?,
+        Command::Man(args) => man::run(&args, out)?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
-    }
+    run(Cli::parse().command).unwrap_or_else(|trouble| trouble.exit_code())
 }

@@ -165,7 +165,10 @@ impl TxPort for MemoryTx {
             let Some(slot) = self.free.pop() else { break };
             let Some(buf) = self.chunks.get_mut(slot.0 as usize).and_then(|c| c.get_mut(..len)) else {
                 self.free.push(slot);
-                return Err(PortError::Other { what: "building a frame", why: "it does not fit a chunk".into() });
+                return Err(PortError::Other {
+                    what: "building a frame",
+                    why: "it does not fit a chunk".into(),
+                });
             };
             source.write(slot, buf);
             lock(&self.wire).carry(buf);
@@ -200,7 +203,8 @@ impl TxPort for MemoryTx {
 impl RxPort for MemoryRx {
     fn recv(&mut self, max: usize, mut visit: impl FnMut(RxFrame<'_>)) -> Result<usize, PortError> {
         for n in 0..max {
-            let taken = lock(&self.wire).queues.get_mut(self.queue).is_some_and(|q| q.pop_into(&mut self.frame));
+            let taken =
+                lock(&self.wire).queues.get_mut(self.queue).is_some_and(|q| q.pop_into(&mut self.frame));
             if !taken {
                 return Ok(n);
             }

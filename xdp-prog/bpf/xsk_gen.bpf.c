@@ -27,22 +27,33 @@ struct {
 	__type(value, struct xsk_gen_queue);
 } counters SEC(".maps");
 
-/* Our own test traffic never loads the stack: where it has no socket it is dropped, and counted as that. */
-static __always_inline int to_socket(struct xsk_gen_queue *q, __u32 queue)
+/* Control frames that no socket can have go to the stack, where the sink's packet socket finds them. */
+static __always_inline int pass_control(struct xsk_gen_queue *q)
+{
+	q->counter[XSK_GEN_CONTROL]++;
+	return XDP_PASS;
+}
+
+/* Our own test traffic never loads the stack: a probe that has no socket is dropped, and counted as that. */
+static __always_inline int to_socket(struct xsk_gen_queue *q, __u32 queue, enum what what)
 {
 	/* The flags say what to return when the map has no such entry: one look-up instead of two. */
 	int verdict = bpf_redirect_map(&xsks, queue, XDP_DROP);
 
-	q->counter[verdict == XDP_REDIRECT ? XSK_GEN_REDIRECTED : XSK_GEN_NO_SOCKET]++;
-	return verdict;
+	if (verdict == XDP_REDIRECT) {
+		q->counter[XSK_GEN_REDIRECTED]++;
+		return verdict;
+	}
+	if (what == CONTROL)
+		return pass_control(q);
+	q->counter[XSK_GEN_NO_SOCKET]++;
+	return XDP_DROP;
 }
 
 static __always_inline int count_only(struct xsk_gen_queue *q, enum what what)
 {
-	if (what == CONTROL) {
-		q->counter[XSK_GEN_CONTROL]++;
-		return XDP_PASS;
-	}
+	if (what == CONTROL)
+		return pass_control(q);
 	q->counter[XSK_GEN_COUNTED]++;
 	return XDP_DROP;
 }
@@ -69,7 +80,7 @@ int xsk_gen_rx(struct xdp_md *ctx)
 	case CONTROL:
 		q->counter[XSK_GEN_OURS]++;
 		q->counter[XSK_GEN_BYTES] += f.len;
-		return cfg.count_only ? count_only(q, what) : to_socket(q, queue);
+		return cfg.count_only ? count_only(q, what) : to_socket(q, queue, what);
 	case FOREIGN:
 		q->counter[XSK_GEN_PASSED]++;
 		break;

@@ -31,7 +31,7 @@ pub enum Counter {
     NoSocket,
     /// Of ours, counted and dropped (count-only).
     Counted,
-    /// Control frames of ours, passed (count-only).
+    /// Control frames of ours, passed: in count-only, or without a socket.
     Control,
     /// Not ours, passed.
     Passed,

@@ -1,12 +1,11 @@
 //! From a run to its result on stdout and in a file, its findings on stderr, and its exit code.
 
-use super::{Failure, OutputFile};
-use crate::config::{Condition, Output};
+use super::{Failure, OutputFile, verdict};
+use crate::config::Output;
 use crate::finding::{Code, Finding, Severity};
 use crate::render;
 use crate::report::Report;
 use crate::sys::words::words;
-use crate::verdict;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -26,14 +25,17 @@ pub fn deliver(output: &Output, run: impl FnOnce() -> Result<Vec<Report>, Failur
 }
 
 fn publish(output: &Output, mut reports: Vec<Report>, file: Option<OutputFile>) -> ExitCode {
-    let mut findings: Vec<Finding> = judge(&output.fail_if, &mut reports);
-    let json = render::json(&reports);
-    if let Some(Err(finding)) = file.map(|file| file.write(json.as_bytes())) {
+    judge(output, &mut reports);
+    let mut json = Vec::new();
+    let mut findings = Vec::new();
+    let written = render::json(&reports, &mut json);
+    if let Some(Err(finding)) = file.map(|file| file.write(&json)) {
         findings.push(finding);
     }
-    if let Err(error) = print(output.json, &json, &reports) {
+    if let Err(error) = written.and_then(|()| print(output.json, &json, &reports)) {
         findings.push(
-            Finding::new(Code::OutputFile, Severity::Fail, "stdout", "the result could not be printed").why(words(&error)),
+            Finding::new(Code::OutputFile, Severity::Fail, "stdout", "the result could not be printed")
+                .why(words(&error)),
         );
     }
     tell(&findings);
@@ -41,27 +43,18 @@ fn publish(output: &Output, mut reports: Vec<Report>, file: Option<OutputFile>) 
     ExitCode::from(u8::from(failed || !findings.is_empty()))
 }
 
-/// The conditions of `--fail-if`: those that hold, and those that no Report can answer, which must not pass silently.
-/// A run of two ends is judged by whichever of them knows.
-fn judge(conditions: &[Condition], reports: &mut [Report]) -> Vec<Finding> {
-    let mut failed = Vec::new();
-    for condition in conditions {
-        let answers: Vec<bool> = reports.iter().filter_map(|report| verdict::holds(condition, report)).collect();
-        let on = format!("--fail-if {condition}");
-        if answers.contains(&true) {
-            failed.push(Finding::new(Code::FailIf, Severity::Fail, on, "the condition holds"));
-        } else if answers.is_empty() {
-            let why = "the figures that it needs are unknown to this side";
-            failed.push(Finding::new(Code::FailIf, Severity::Fail, on, "the condition cannot be judged").why(why));
-        }
+/// Adds the verdict of `--fail-if` to the last Report: of two ends the sink's, whose count is delivery.
+fn judge(output: &Output, reports: &mut [Report]) {
+    let verdict = verdict::judge(&output.fail_if, reports);
+    if let Some(last) = reports.last_mut() {
+        last.findings.extend(verdict);
     }
-    failed
 }
 
-fn print(as_json: bool, json: &str, reports: &[Report]) -> io::Result<()> {
+fn print(as_json: bool, json: &[u8], reports: &[Report]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     if as_json {
-        stdout.write_all(json.as_bytes())?;
+        stdout.write_all(json)?;
     } else {
         for report in reports {
             render::text(report, &mut stdout)?;

@@ -13,8 +13,8 @@ use std::num::NonZeroU32;
 /// What stood in the way of the namespaces or of either end.
 pub fn run(config: &DemoConfig, interrupt: &Interrupt) -> Result<Vec<Report>, Failure> {
     let net = PrivateNet::new(queues(config))?;
-    let enter_tx = || net.tx.enter();
-    let enter_rx = || net.rx.enter();
+    let enter_tx = || net.a.namespace.enter();
+    let enter_rx = || net.b.namespace.enter();
     pair::run(&config.tx, &config.rx, &enter_tx, &enter_rx, interrupt)
 }
 

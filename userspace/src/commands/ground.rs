@@ -3,8 +3,7 @@
 use super::interrupt::Interrupt;
 use super::{Failure, tell};
 use crate::finding::{Code, Finding, Severity};
-use crate::host::{InterfaceFacts, kind, process};
-use crate::report;
+use crate::host::{InterfaceFacts, process};
 use crate::sys::clock::monotonic;
 use crate::units::{FrameSize, Nanos};
 use std::thread;
@@ -54,7 +53,11 @@ fn unfit(facts: &InterfaceFacts) -> Option<Finding> {
     })
 }
 
-fn with_carrier(mut facts: InterfaceFacts, wait: Nanos, interrupt: &Interrupt) -> Result<InterfaceFacts, Failure> {
+fn with_carrier(
+    mut facts: InterfaceFacts,
+    wait: Nanos,
+    interrupt: &Interrupt,
+) -> Result<InterfaceFacts, Failure> {
     if !facts.carrier {
         wait_for_carrier(&facts, wait, interrupt)?;
         facts = InterfaceFacts::read(&facts.name)?;
@@ -86,14 +89,21 @@ fn no_carrier(name: &str, wait: Nanos) -> Finding {
     let what = format!("the interface is up but has no carrier after {:.1} s", wait.as_secs_f64());
     Finding::new(Code::NoCarrier, Severity::Fail, name, what)
         .why("no cable, the far end is down, or the driver has not brought the link up yet")
-        .remedy(format!("check the cable and the far end (ethtool {name}); --wait-link for a link that takes longer"))
+        .remedy(format!(
+            "check the cable and the far end (ethtool {name}); --wait-link for a link that takes longer"
+        ))
 }
 
 /// Whether a frame fits the interface and a chunk.
 ///
 /// # Errors
 /// [`Code::SizeAboveMtu`] or [`Code::SizeAboveChunk`].
-pub fn check_size(facts: &InterfaceFacts, size: FrameSize, vlans: usize, chunk: Option<u32>) -> Result<(), Finding> {
+pub fn check_size(
+    facts: &InterfaceFacts,
+    size: FrameSize,
+    vlans: usize,
+    chunk: Option<u32>,
+) -> Result<(), Finding> {
     let tags = u32::try_from(vlans).unwrap_or(0) * VLAN_BYTES;
     let in_memory = u32::try_from(size.in_memory()).unwrap_or(u32::MAX);
     let payload = in_memory.saturating_sub(ETHERNET_BYTES + tags);
@@ -106,9 +116,14 @@ pub fn check_size(facts: &InterfaceFacts, size: FrameSize, vlans: usize, chunk: 
     }
     match chunk {
         Some(_) => Ok(()),
-        None => Err(Finding::new(Code::SizeAboveChunk, Severity::Fail, on, "the frame does not fit one chunk of packet memory")
-            .why("a chunk is a page of 4,096 bytes, of which the kernel keeps 256 for itself")
-            .remedy("--size 3844 at the most")),
+        None => Err(Finding::new(
+            Code::SizeAboveChunk,
+            Severity::Fail,
+            on,
+            "the frame does not fit one chunk of packet memory",
+        )
+        .why("a chunk is a page of 4,096 bytes, of which the kernel keeps 256 for itself")
+        .remedy("--size 3844 at the most")),
     }
 }
 
@@ -116,19 +131,4 @@ pub fn check_size(facts: &InterfaceFacts, size: FrameSize, vlans: usize, chunk: 
 #[must_use]
 pub const fn longest_frame(mtu: u32) -> u32 {
     mtu.saturating_add(ETHERNET_BYTES + 2 * VLAN_BYTES)
-}
-
-/// The interface as the Report shows it.
-#[must_use]
-pub fn describe(facts: &InterfaceFacts) -> report::Interface {
-    report::Interface {
-        name: facts.name.clone(),
-        ifindex: facts.ifindex,
-        kind: kind::kind(facts),
-        driver: facts.driver.clone(),
-        mac: facts.mac.map(|mac| mac.to_string().to_lowercase()),
-        mtu: facts.mtu,
-        speed_bps: facts.speed_bps,
-        numa_node: facts.numa_node,
-    }
 }

@@ -78,7 +78,9 @@ impl Live {
     pub fn new(side: Side, interval: Nanos, quiet: bool, goal: Goal, now: Nanos) -> Self {
         let show = match goal {
             _ if quiet => Show::Nothing,
-            Goal::Frames(length) | Goal::Time(Nanos(length)) if io::stderr().is_terminal() => Show::Bar(bar(side, length)),
+            Goal::Frames(length) | Goal::Time(Nanos(length)) if io::stderr().is_terminal() => {
+                Show::Bar(bar(side, length))
+            }
             _ => Show::Lines,
         };
         Self { side, interval, started: now, last: (now, Sums::default()), rows: Vec::new(), show, goal }

@@ -1,6 +1,26 @@
-//! What each command does, from its configuration to its exit code.
+//! What each command does, from its configuration to its exit code: config → preflight → run → Report.
 
 pub mod completions;
+mod control_link;
+mod deliver;
+pub mod demo;
+mod failure;
+mod ground;
+mod interrupt;
+mod live;
 pub mod man;
+mod meter;
+mod output_file;
+mod pair;
+mod placement;
+mod report_parts;
+pub mod rx;
 pub mod schema;
+mod sockets;
+pub mod tx;
 pub mod verdict;
+
+pub use deliver::{deliver, tell};
+pub use failure::Failure;
+pub use interrupt::Interrupt;
+use output_file::OutputFile;

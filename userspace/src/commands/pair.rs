@@ -1,10 +1,10 @@
 //! Both ends in one process: a sender and a sink on two interfaces of this host, with joint books.
 
+use super::Failure;
 use super::interrupt::Interrupt;
 use super::placement;
 use super::rx::{Sink, UntilEnd};
 use super::tx::{KnownPeer, Sender};
-use super::Failure;
 use crate::config::{Match, RxConfig, TxConfig};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::process;
@@ -64,10 +64,11 @@ pub fn run(
     let (ready, peer) = channel();
     thread::scope(|scope| {
         let sink = scope.spawn(|| receive(&rx, enter_rx, ready, until_end.clone(), interrupt));
-        let sender = scope.spawn(|| {
-            let sent = send(&tx, enter_tx, &peer, interrupt);
+        let (tx, abandoned) = (&tx, &until_end.abandoned);
+        let sender = scope.spawn(move || {
+            let sent = send(tx, enter_tx, &peer, interrupt);
             if !matches!(sent, Ok(Some(_))) {
-                until_end.abandoned.store(true, Relaxed);
+                abandoned.store(true, Relaxed);
             }
             sent
         });
@@ -117,6 +118,7 @@ fn share_cores(tx: &mut TxConfig, rx: &mut RxConfig) {
 fn panicked() -> Failure {
     let what = "a thread ended unexpectedly";
     Failure::Failed(vec![
-        Finding::new(Code::System, Severity::Fail, "xsk-gen", what).remedy("please report it with the command line"),
+        Finding::new(Code::System, Severity::Fail, "xsk-gen", what)
+            .remedy("please report it with the command line"),
     ])
 }

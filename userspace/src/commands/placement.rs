@@ -37,7 +37,10 @@ pub fn queues(iface: &str, asked: Option<&[u32]>, available: u32, limit: u32) ->
             format!("{iface} has {available} queue(s), numbered from 0"),
         )
         .why("an AF_XDP socket is bound to one queue of the interface")
-        .remedy(format!("--queues 0-{}, or raise the number with ethtool -L {iface} combined N", available.saturating_sub(1)))),
+        .remedy(format!(
+            "--queues 0-{}, or raise the number with ethtool -L {iface} combined N",
+            available.saturating_sub(1)
+        ))),
     }
 }
 
@@ -55,7 +58,9 @@ pub fn cores(asked: Option<&[u32]>, allowed: &[u32], from: From) -> Result<Vec<u
                 format!("core {core}"),
                 "this process may not run there",
             )
-            .why(format!("it may use the cores {allowed:?}: of what the host has, what its affinity or cpuset leaves"))
+            .why(format!(
+                "it may use the cores {allowed:?}: of what the host has, what its affinity or cpuset leaves"
+            ))
             .remedy("--cores with some of those, or start it with another taskset or cpuset")),
         };
     }

@@ -65,9 +65,14 @@ pub fn cross_checked(
 pub fn check_books(report: &mut Report) {
     if let Err(error) = report.balance.verify() {
         report.findings.push(
-            Finding::new(Code::BooksUnbalanced, Severity::Fail, "the books", format!("they do not balance: {error}"))
-                .why("a counter is wrong, or frames came from somewhere else")
-                .remedy("do not trust this run; please report it with the JSON Report"),
+            Finding::new(
+                Code::BooksUnbalanced,
+                Severity::Fail,
+                "the books",
+                format!("they do not balance: {error}"),
+            )
+            .why("a counter is wrong, or frames came from somewhere else")
+            .remedy("do not trust this run; please report it with the JSON Report"),
         );
     }
 }
@@ -76,9 +81,14 @@ pub fn check_books(report: &mut Report) {
 pub fn check_line_rate(report: &mut Report) {
     if report.rates.line_rate_percent.is_some_and(|percent| percent > 100.0 * (1.0 + DRIFT)) {
         report.findings.push(
-            Finding::new(Code::AboveLineRate, Severity::Fail, report.interface.name.clone(), "the figure is above what the link can carry")
-                .why("the frames did not all pass the wire, or the link's speed is not what it says")
-                .remedy(format!("compare with the counters of `ethtool -S {}`", report.interface.name)),
+            Finding::new(
+                Code::AboveLineRate,
+                Severity::Fail,
+                report.interface.name.clone(),
+                "the figure is above what the link can carry",
+            )
+            .why("the frames did not all pass the wire, or the link's speed is not what it says")
+            .remedy(format!("compare with the counters of `ethtool -S {}`", report.interface.name)),
         );
     }
 }

@@ -164,7 +164,10 @@ fn refusal(wanted: &Wanted<'_>, queue: u32, mode: BindMode, error: &OpenError) -
 pub fn prefer_busy_poll(iface: &str, fd: RawFd) -> Result<(), Finding> {
     xdp_socket::prefer_busy_poll(fd, BUSY_POLL_USECS, BUSY_POLL_BUDGET).map_err(|error| {
         Finding::new(Code::KernelTooOld, Severity::Fail, iface, "busy polling cannot be had")
-            .why(format!("SO_PREFER_BUSY_POLL is there since Linux 5.11 and needs CAP_NET_ADMIN: {}", words(&error)))
+            .why(format!(
+                "SO_PREFER_BUSY_POLL is there since Linux 5.11 and needs CAP_NET_ADMIN: {}",
+                words(&error)
+            ))
             .remedy("leave --busy-poll out")
     })
 }

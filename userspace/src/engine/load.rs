@@ -28,6 +28,10 @@ impl Load {
     /// The sum of two.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self { turns: self.turns + other.turns, empty: self.empty + other.empty, busy: self.busy + other.busy }
+        Self {
+            turns: self.turns + other.turns,
+            empty: self.empty + other.empty,
+            busy: self.busy + other.busy,
+        }
     }
 }

@@ -62,7 +62,12 @@ struct Post {
 ///
 /// # Errors
 /// When a thread cannot be made.
-pub fn start(crews: Vec<Crew>, clock: fn() -> Nanos, stop: Arc<AtomicBool>, drain: Nanos) -> io::Result<Running> {
+pub fn start(
+    crews: Vec<Crew>,
+    clock: fn() -> Nanos,
+    stop: Arc<AtomicBool>,
+    drain: Nanos,
+) -> io::Result<Running> {
     let busy = Arc::new(AtomicUsize::new(crews.len()));
     let together = Arc::new(Barrier::new(crews.len()));
     let shared = Shared { clock, stop, drain, together, busy: Arc::clone(&busy) };
@@ -101,7 +106,8 @@ impl Drop for CountOut<'_> {
 /// A thread's life.
 fn man(crew: Crew, shared: &Shared) -> Vec<Outcome> {
     let _count_out = CountOut(&shared.busy);
-    let pinned = crew.core.filter(|core| core_affinity::set_for_current(core_affinity::CoreId { id: *core as usize }));
+    let pinned =
+        crew.core.filter(|core| core_affinity::set_for_current(core_affinity::CoreId { id: *core as usize }));
     let mut posts: Vec<Post> = crew
         .workers
         .into_iter()

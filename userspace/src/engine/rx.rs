@@ -156,6 +156,7 @@ impl TallyBook {
     fn roll(&mut self, epoch: u32, run: Option<u16>) {
         let queue = self.open.queue;
         let mut closed = std::mem::replace(&mut self.open, RxTally::new(epoch, run, queue));
+        closed.close();
         closed.drops = self.drops_now.map(|now| now.since(self.drops_before));
         self.earlier = (self.earlier.0 + closed.probes, self.earlier.1 + closed.bytes);
         self.drops_before = self.drops_now.unwrap_or(self.drops_before);

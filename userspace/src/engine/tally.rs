@@ -2,9 +2,10 @@
 
 use super::latch::Shape;
 use crate::frame::{Probe, Reason};
-use crate::measure::{Latency, SequenceBooks};
+use crate::measure::{Latency, SequenceBooks, SequenceCounts};
 use crate::port::RxDrops;
 use crate::units::{FCS_BYTES, Nanos};
+use std::collections::BTreeMap;
 
 /// One run as one receive worker, or all of them together, saw it.
 #[derive(Debug)]
@@ -27,8 +28,10 @@ pub struct RxTally {
     pub bytes: u64,
     /// Arrival of the first and the last probe.
     pub arrivals: Option<(Nanos, Nanos)>,
-    /// Books of the sequence spaces, by number.
-    pub spaces: Vec<Option<Box<SequenceBooks>>>,
+    /// What the sequence spaces came to, by number; filled when the tally is closed.
+    pub spaces: BTreeMap<u16, SequenceCounts>,
+    /// Books of the sequence spaces while frames arrive, by number.
+    open: Vec<Option<Box<SequenceBooks>>>,
     /// One-way latency of the frames whose clock is ours.
     pub latency: Latency,
     /// Probes stamped by another clock.
@@ -51,7 +54,8 @@ impl RxTally {
             probes: 0,
             bytes: 0,
             arrivals: None,
-            spaces: Vec::new(),
+            spaces: BTreeMap::new(),
+            open: Vec::new(),
             latency: Latency::new(),
             foreign_clock: 0,
             drops: None,
@@ -66,12 +70,11 @@ impl RxTally {
         self.bytes += wire_len as u64 + u64::from(FCS_BYTES);
         self.arrivals = Some((self.arrivals.map_or(now, |(first, _)| first), now));
         let space = probe.stream.space();
-        match self.spaces.get_mut(usize::from(space)) {
-            Some(Some(books)) => {
-                books.see(probe.seq);
-            }
-            _ => self.open_space(space, shape).see(probe.seq),
+        let books = match self.open.get_mut(usize::from(space)) {
+            Some(Some(books)) => books,
+            _ => return self.first_of_space(probe, shape),
         };
+        books.see(probe.seq);
     }
 
     /// Books a rejected frame.
@@ -84,13 +87,24 @@ impl RxTally {
 
     /// The first frame of a space: the only time that receiving takes memory.
     #[cold]
-    fn open_space(&mut self, space: u16, shape: Option<Shape>) -> &mut SequenceBooks {
+    fn first_of_space(&mut self, probe: &Probe, shape: Option<Shape>) {
         let Shape { flows, spaces } = shape.unwrap_or(Shape { flows: 1, spaces: 1 });
+        let space = probe.stream.space();
+        let mut books = SequenceBooks::new(flows, spaces, space);
+        books.see(probe.seq);
         let at = usize::from(space);
-        if self.spaces.len() <= at {
-            self.spaces.resize_with(at + 1, || None);
+        if self.open.len() <= at {
+            self.open.resize_with(at + 1, || None);
         }
-        self.spaces[at].get_or_insert_with(|| Box::new(SequenceBooks::new(flows, spaces, space)))
+        if let Some(place) = self.open.get_mut(at) {
+            *place = Some(Box::new(books));
+        }
+    }
+
+    /// Turns the books of the sequence spaces into their counts.
+    pub(super) fn close(&mut self) {
+        let open = (0u16..).zip(std::mem::take(&mut self.open));
+        self.spaces = open.filter_map(|(space, books)| Some((space, books?.counts()))).collect();
     }
 
     /// Frames that reached the worker.
@@ -117,19 +131,8 @@ impl RxTally {
             (Some(a), Some(b)) => Some(a.plus(b)),
             (a, b) => a.or(b),
         };
-        self.merge_spaces(other.spaces);
-    }
-
-    fn merge_spaces(&mut self, spaces: Vec<Option<Box<SequenceBooks>>>) {
-        if self.spaces.len() < spaces.len() {
-            self.spaces.resize_with(spaces.len(), || None);
-        }
-        for (ours, theirs) in self.spaces.iter_mut().zip(spaces) {
-            match (ours.as_mut(), theirs) {
-                (Some(ours), Some(theirs)) => ours.merge(&theirs),
-                (None, theirs) => *ours = theirs,
-                (Some(_), None) => {}
-            }
+        for (space, counts) in other.spaces {
+            self.spaces.entry(space).or_default().merge(&counts);
         }
     }
 }

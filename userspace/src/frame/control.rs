@@ -247,7 +247,7 @@ mod tests {
         prop_oneof![
             Just(Control::Start(start())),
             (0u16..17).prop_map(|n| Control::End(End::split(&totals(n), Some(1), 2).remove(0))),
-            Just(Control::Hello(Hello {})),
+            any_stack().prop_map(|stack| Control::Hello(Hello { addresses: Addresses::of(&stack) })),
             Just(Control::Here(here())),
             Just(Control::Learn),
         ]
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn fields_of_later_programs_are_ignored_and_later_versions_refused() {
-        assert_eq!(decode(br#"{"v":1,"kind":"hello","mood":"good"}"#), Ok(Control::Hello(Hello {})));
+        assert_eq!(decode(br#"{"v":1,"kind":"learn","mood":"good"}"#), Ok(Control::Learn));
         assert_eq!(decode(br#"{"v":2,"kind":[]}"#), Err(ControlError::Version { got: 2 }));
         assert!(matches!(decode(br#"{"v":1,"kind":"dance"}"#), Err(ControlError::Malformed(_))));
         assert!(matches!(decode(b"\xFF"), Err(ControlError::Malformed(_))));

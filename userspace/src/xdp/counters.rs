@@ -12,11 +12,11 @@ pub struct QueueCounters {
     pub ours: u64,
     /// Of ours, sent to the queue's socket; whether the socket had room is for its own statistics to say.
     pub redirected: u64,
-    /// Of ours, dropped because the queue has no socket.
+    /// Probes dropped because the queue has no socket.
     pub no_socket: u64,
     /// Of ours, counted and dropped (count-only).
     pub counted: u64,
-    /// Control frames of ours, passed to the stack (count-only).
+    /// Control frames of ours, passed to the stack: in count-only, or because the queue has no socket.
     pub control: u64,
     /// Not ours, passed to the stack.
     pub passed: u64,

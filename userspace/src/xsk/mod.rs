@@ -2,14 +2,17 @@
 //! room. It knows no frame format, no run and no Report.
 //!
 //! Source for the behaviour relied on: the kernel's `Documentation/networking/af_xdp.rst` and `net/xdp/xsk.c`.
-#![allow(unsafe_code, reason = "xsk-rs' rings and packet memory are unsafe to touch; each block names its invariant")]
+#![allow(
+    unsafe_code,
+    reason = "xsk-rs' rings and packet memory are unsafe to touch; each block names its invariant"
+)]
 
 mod errno;
 mod open;
 mod rx_port;
 mod tx_port;
 
-pub use open::{BindMode, Opened, OpenError, SocketSpec, open};
+pub use open::{BindMode, OpenError, Opened, SocketSpec, open};
 pub use rx_port::XskRx;
 pub use tx_port::XskTx;
 

@@ -1,7 +1,7 @@
 //! The receive port: frames are lent where they lie, and their chunks go straight back to the fill ring.
 
 use super::errno::after_kick;
-use super::open::{Opened, OpenError, SocketSpec};
+use super::open::{OpenError, Opened, SocketSpec};
 use crate::port::{PortError, RxDrops, RxFrame, RxPort};
 use crate::sys::xdp_socket;
 use std::os::fd::{AsRawFd, RawFd};
@@ -30,7 +30,10 @@ impl XskRx {
         // SAFETY: the chunks are all those of this UMEM, made for it just now and given to no other ring.
         let given = unsafe { fill.produce(&chunks) };
         if given < chunks.len() {
-            return Err(OpenError::Refused { what: "filling the ring", why: "it does not hold every chunk".into() });
+            return Err(OpenError::Refused {
+                what: "filling the ring",
+                why: "it does not hold every chunk".into(),
+            });
         }
         let descs = vec![FrameDesc::default(); RECV_BATCH];
         Ok(Self { rx, fill, _tx: tx, _completions: completions, umem, descs, busy_poll: false, spec })
@@ -53,7 +56,10 @@ impl XskRx {
         // SAFETY: these descriptors were received just now from this socket, and the frames' borrows have ended.
         let given = unsafe { self.fill.produce(used) };
         if given < n {
-            return Err(PortError::Other { what: "the fill ring", why: "it has no room for a chunk of its own".into() });
+            return Err(PortError::Other {
+                what: "the fill ring",
+                why: "it has no room for a chunk of its own".into(),
+            });
         }
         let asleep = self.spec.need_wakeup && self.fill.needs_wakeup();
         if asleep || (self.busy_poll && n == 0) { after_kick(xdp_socket::kick_rx(self.fd())) } else { Ok(()) }

@@ -65,7 +65,10 @@ impl XskTx {
         let buf = data.contents_mut();
         if buf.len() != len {
             self.free.push(desc);
-            return Err(PortError::Other { what: "building a frame", why: format!("{len} bytes do not fit a chunk") });
+            return Err(PortError::Other {
+                what: "building a frame",
+                why: format!("{len} bytes do not fit a chunk"),
+            });
         }
         source.write(slot, buf);
         self.staged.push(desc);
@@ -93,7 +96,10 @@ impl TxPort for XskTx {
         self.in_flight += sent;
         // `produce` takes all or nothing, and `nb_free` has promised the room.
         if sent < self.staged.len() {
-            return Err(PortError::Other { what: "the transmit ring", why: "it has less room than it said".into() });
+            return Err(PortError::Other {
+                what: "the transmit ring",
+                why: "it has less room than it said".into(),
+            });
         }
         Ok(sent)
     }

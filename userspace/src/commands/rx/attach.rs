@@ -24,7 +24,11 @@ pub struct Attached {
 ///
 /// # Errors
 /// When it can be attached in no mode that is allowed.
-pub fn attach(config: &RxConfig, facts: &InterfaceFacts, mut program: RxProgram) -> Result<Attached, Failure> {
+pub fn attach(
+    config: &RxConfig,
+    facts: &InterfaceFacts,
+    mut program: RxProgram,
+) -> Result<Attached, Failure> {
     let mut notes = Vec::new();
     for mode in modes_to_try(config.modes.xdp, facts) {
         match program.attach(facts.ifindex, &facts.name, mode) {
@@ -40,7 +44,8 @@ pub fn attach(config: &RxConfig, facts: &InterfaceFacts, mut program: RxProgram)
             Err(finding) => return Err(finding.into()),
         }
     }
-    Err(Finding::new(Code::NativeRefused, Severity::Fail, facts.name.clone(), "no XDP mode is left to try").into())
+    Err(Finding::new(Code::NativeRefused, Severity::Fail, facts.name.clone(), "no XDP mode is left to try")
+        .into())
 }
 
 fn modes_to_try(choice: XdpChoice, facts: &InterfaceFacts) -> Vec<AttachMode> {
@@ -63,7 +68,9 @@ fn generic(facts: &InterfaceFacts, why: &str) -> Finding {
     let driver = facts.driver.as_deref().unwrap_or("the driver");
     let on = format!("{} ({driver})", facts.name);
     Finding::new(Code::GenericXdp, Severity::Warn, on, "generic XDP is used")
-        .why(format!("{why}; frames take the way through socket buffers, so a figure is the stack's, not the NIC's"))
+        .why(format!(
+            "{why}; frames take the way through socket buffers, so a figure is the stack's, not the NIC's"
+        ))
         .remedy("--xdp-mode native to insist; a driver with native XDP for the NIC's own figure")
 }
 
@@ -95,7 +102,7 @@ pub fn bind(wanted: &Wanted<'_>, seats: &[Seat], attached: &mut Attached) -> Res
             sockets::prefer_busy_poll(wanted.iface, port.fd())?;
             port.busy_polling(true);
         }
-        attached.program.set_socket(seat.queue, port.fd())?;
+        attached.program.set_socket(seat.queue, &port.fd())?;
         ports.push(port);
     }
     Ok(Ports { ports, mode, notes })
@@ -114,4 +121,3 @@ pub const fn mode_used(mode: AttachMode) -> XdpModeUsed {
         AttachMode::Generic => XdpModeUsed::Generic,
     }
 }
-

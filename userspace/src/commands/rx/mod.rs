@@ -20,7 +20,7 @@ use super::sockets::{self, Wanted};
 use super::tx::KnownPeer;
 use super::{Failure, ground, tell};
 use crate::config::{DEFAULT_RX_RING, RxConfig};
-use crate::engine::{self, ControlFrame, Latch, Outcome, Progress, Running, RxSpec, RxWorker, Worker};
+use crate::engine::{self, ControlFrame, Latch, Outcome, Progress, RxSpec, RxWorker, Worker};
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::Inspector;
 use crate::host::choose::choose_rx_interface;
@@ -163,9 +163,16 @@ impl<'a> Sink<'a> {
         let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN)
             .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
         let output = &self.config.output;
-        let mut live = Live::new(super::live::Side::Rx, output.interval, output.quiet, watch::goal(self.config), monotonic());
+        let mut live = Live::new(
+            super::live::Side::Rx,
+            output.interval,
+            output.quiet,
+            watch::goal(self.config),
+            monotonic(),
+        );
         let ending = Ending::new(self.config, until_end, monotonic());
-        let watched = Watch { sink: &mut self, running: &running, progress: &progress, ending, interrupt }.run(&mut live);
+        let watched = Watch { sink: &mut self, running: &running, progress: &progress, ending, interrupt }
+            .run(&mut live);
 
         // First the program, so that nothing more is on its way into sockets that are about to close.
         self.attached.program.detach();
@@ -197,7 +204,8 @@ impl<'a> Sink<'a> {
                 clock: monotonic,
             };
             let (latch, control) = (Arc::clone(&self.latch), self.control.clone());
-            let worker: Box<dyn Worker> = Box::new(RxWorker::new(port, spec, latch, control, Arc::clone(progress)));
+            let worker: Box<dyn Worker> =
+                Box::new(RxWorker::new(port, spec, latch, control, Arc::clone(progress)));
             (seat.core, worker)
         };
         ports.into_iter().zip(&self.seats).zip(progress).map(worker).collect()
@@ -207,18 +215,30 @@ impl<'a> Sink<'a> {
 /// Every receive queue has a seat, so that wherever the NIC puts a frame a socket is there.
 fn seats(config: &RxConfig, facts: &InterfaceFacts) -> Result<Vec<Seat>, Finding> {
     let cores = placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Highest)?;
-    let queues = placement::queues(&facts.name, config.placement.queues.as_deref(), facts.rx_queues, u32::MAX)?;
+    let queues =
+        placement::queues(&facts.name, config.placement.queues.as_deref(), facts.rx_queues, u32::MAX)?;
     Ok(placement::seats(&queues, &cores))
 }
 
-fn talk(link: ControlLink, frames: Receiver<ControlFrame>, latch: &Arc<Latch>, facts: &InterfaceFacts, seats: &[Seat]) -> Talk {
+fn talk(
+    link: ControlLink,
+    frames: Receiver<ControlFrame>,
+    latch: &Arc<Latch>,
+    facts: &InterfaceFacts,
+    seats: &[Seat],
+) -> Talk {
     Talk::new(link, frames, Arc::clone(latch), facts, u32::try_from(seats.len()).unwrap_or(u32::MAX))
 }
 
 fn jumbo(facts: &InterfaceFacts) -> Finding {
-    Finding::new(Code::SizeAboveChunk, Severity::Warn, facts.name.clone(), format!("the MTU of {} is above one chunk of packet memory", facts.mtu))
-        .why("frames above 3,844 bytes (FCS included) do not fit a chunk of 4,096 and are dropped")
-        .remedy(format!("smaller frames on the sender, or ip link set {} mtu 3800", facts.name))
+    Finding::new(
+        Code::SizeAboveChunk,
+        Severity::Warn,
+        facts.name.clone(),
+        format!("the MTU of {} is above one chunk of packet memory", facts.mtu),
+    )
+    .why("frames above 3,844 bytes (FCS included) do not fit a chunk of 4,096 and are dropped")
+    .remedy(format!("smaller frames on the sender, or ip link set {} mtu 3800", facts.name))
 }
 
 fn worker_lost(iface: &str) -> Finding {

@@ -61,7 +61,11 @@ impl Counted {
     /// Bytes of the counted frames with FCS; control frames are few and small, and are not in it.
     #[must_use]
     pub fn counted_bytes(self) -> u64 {
-        let share = if self.ours == 0 { 0 } else { u128::from(self.bytes) * u128::from(self.counted) / u128::from(self.ours) };
+        let share = if self.ours == 0 {
+            0
+        } else {
+            u128::from(self.bytes) * u128::from(self.counted) / u128::from(self.ours)
+        };
         u64::try_from(share).unwrap_or(u64::MAX) + self.counted * u64::from(FCS_BYTES)
     }
 }

@@ -3,16 +3,17 @@
 use super::heard::{Heard, Totals as Sent};
 use super::readings::Window;
 use super::{Aftermath, Sink, attach};
-use crate::commands::ground;
 use crate::commands::report_parts::{self, Volume};
 use crate::commands::rx::trouble;
 use crate::commands::tx::offered;
 use crate::engine::{Books, Outcome, RxTally};
 use crate::frame::Reason;
 use crate::host::{machine, napi};
+use crate::measure::SequenceCounts;
 use crate::port::RxDrops;
 use crate::report::{
-    Balance, DeviceCounters, IntervalRow, LatencyKind, LatencyNs, QueueRow, Report, SCHEMA, Setup, StreamRow, Totals,
+    Balance, DeviceCounters, IntervalRow, LatencyKind, LatencyNs, QueueRow, Report, SCHEMA, Setup, StreamRow,
+    Totals,
 };
 use crate::units::{FrameSize, Nanos};
 use crate::xdp::QueueCounters;
@@ -101,17 +102,20 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let time = duration(sink, run);
     let volume = volume(sink, run);
     let start = run.heard.and_then(|heard| heard.start.as_ref());
-    let l3_bytes = start.and_then(|start| l3_bytes(start));
+    let l3_bytes = start.and_then(l3_bytes);
     let cores = report_parts::distinct(sink.seats.iter().map(|seat| seat.core));
     let (latency_ns, latency_absent) = latency(sink, run);
     let mut report = Report {
         schema: SCHEMA.to_owned(),
-        id: start.map_or_else(|| run.window.run.map_or("none".to_owned(), |run| format!("{run:04x}")), |s| s.id.clone()),
+        id: start.map_or_else(
+            || run.window.run.map_or("none".to_owned(), |run| format!("{run:04x}")),
+            |s| s.id.clone(),
+        ),
         command: "rx".to_owned(),
         started_at: aftermath.started_at.clone(),
         duration_s: time.map(Nanos::as_secs_f64),
         host: machine::host(),
-        interface: ground::describe(&sink.facts),
+        interface: (&sink.facts).into(),
         path: crate::host::kind::path(&sink.facts),
         setup: setup(sink, &cores),
         offered: start.zip(run.window.run).map(|(start, run)| offered(start, run)),
@@ -178,9 +182,9 @@ fn setup(sink: &Sink<'_>, cores: &[u32]) -> Setup {
 fn balance(sink: &Sink<'_>, run: &RunFacts<'_>) -> Balance {
     let tally = &run.tally;
     let count_only = sink.config.count_only;
-    let sum = |of: fn(&crate::measure::SequenceBooks) -> u64| tally.spaces.iter().flatten().map(|books| of(books)).sum::<u64>();
+    let mut sequence = SequenceCounts::default();
+    tally.spaces.values().for_each(|counts| sequence.merge(counts));
     let known = |n: u64| (!count_only).then_some(n);
-    let unique = sum(|books| books.unique());
     let rejected = Reason::ALL.into_iter().zip(tally.rejected).filter(|(_, n)| *n > 0);
     // Control frames that the program let pass reach the controller beside the workers.
     let control = tally.control + run.xdp.control;
@@ -190,10 +194,10 @@ fn balance(sink: &Sink<'_>, run: &RunFacts<'_>) -> Balance {
         control: Some(control),
         probes: Some(probes),
         rejected: rejected.map(|(reason, n)| (reason.name().to_owned(), n)).collect(),
-        unique: known(unique),
-        duplicate: known(sum(|books| books.duplicate())),
-        late: known(sum(|books| books.late())),
-        reordered: known(sum(|books| books.reordered())),
+        unique: known(sequence.unique),
+        duplicate: known(sequence.duplicate),
+        late: known(sequence.late),
+        reordered: known(sequence.reordered),
         ..Balance::default()
     };
     balance.received = Some(control + probes + balance.rejected.values().sum::<u64>());
@@ -210,7 +214,8 @@ fn lose(balance: &mut Balance, run: &RunFacts<'_>, count_only: bool) {
         (Some(sent), Some(unique)) if unique <= sent.completed => {
             let lost = sent.completed - unique;
             let explained = kernel_drops(run, sent).min(lost);
-            (balance.lost, balance.kernel_drops, balance.unexplained) = (Some(lost), Some(explained), Some(lost - explained));
+            (balance.lost, balance.kernel_drops, balance.unexplained) =
+                (Some(lost), Some(explained), Some(lost - explained));
             return;
         }
         (Some(_), _) => "more frames came than the sender's driver had completed when it said its END",
@@ -237,7 +242,9 @@ fn latency(sink: &Sink<'_>, run: &RunFacts<'_>) -> (Option<LatencyNs>, Option<St
     let Some(summary) = run.tally.latency.summary() else {
         return match () {
             () if sink.config.count_only => absent("--count-only reads no stamps"),
-            () if run.tally.foreign_clock > 0 => absent("the sender stamps with another clock than this host's"),
+            () if run.tally.foreign_clock > 0 => {
+                absent("the sender stamps with another clock than this host's")
+            }
             () => absent("no frame was received"),
         };
     };
@@ -255,7 +262,7 @@ fn latency(sink: &Sink<'_>, run: &RunFacts<'_>) -> (Option<LatencyNs>, Option<St
         p99_99: summary.p99_99,
         max: summary.max,
         overflow: summary.overflow,
-        hist: Some(summary.hist),
+        hist: summary.hist,
     };
     (Some(latency), None)
 }
@@ -263,7 +270,9 @@ fn latency(sink: &Sink<'_>, run: &RunFacts<'_>) -> (Option<LatencyNs>, Option<St
 /// All counters by name. The device must have counted what the program saw, frame by frame.
 fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> DeviceCounters {
     let seen = run.xdp.frames();
-    let compare = |d: &crate::host::DeviceCounters| format!("netdev rx_packets {} against {seen} seen by the XDP program", d.rx_packets);
+    let compare = |d: &crate::host::DeviceCounters| {
+        format!("netdev rx_packets {} against {seen} seen by the XDP program", d.rx_packets)
+    };
     let mut counters = report_parts::cross_checked(&sink.facts, run.window.device, compare);
     let xdp = run.xdp;
     let named = [
@@ -285,18 +294,17 @@ fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> DeviceCounters {
 }
 
 fn streams(run: &RunFacts<'_>) -> Vec<StreamRow> {
-    let row = |(space, books): (u16, &crate::measure::SequenceBooks)| {
+    let row = |(&space, counts): (&u16, &SequenceCounts)| {
         let completed = run.sent.as_ref().and_then(|sent| sent.by_space.get(&space).copied());
         StreamRow {
             space,
             completed,
-            unique: Some(books.unique()),
-            duplicate: Some(books.duplicate()),
-            late: Some(books.late()),
-            reordered: Some(books.reordered()),
-            lost: completed.and_then(|completed| completed.checked_sub(books.unique())),
+            unique: Some(counts.unique),
+            duplicate: Some(counts.duplicate),
+            late: Some(counts.late),
+            reordered: Some(counts.reordered),
+            lost: completed.and_then(|completed| completed.checked_sub(counts.unique)),
         }
     };
-    let seen = run.tally.spaces.iter().enumerate();
-    seen.filter_map(|(space, books)| Some((u16::try_from(space).ok()?, books.as_deref()?))).map(row).collect()
+    run.tally.spaces.iter().map(row).collect()
 }

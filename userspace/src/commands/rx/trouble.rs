@@ -29,7 +29,12 @@ pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: 
             .remedy("bring the interface back and run again")
     }));
     if aftermath.interrupted {
-        found.push(Finding::new(Code::Interrupted, Severity::Info, name(sink), "the run was ended by a signal"));
+        found.push(Finding::new(
+            Code::Interrupted,
+            Severity::Info,
+            name(sink),
+            "the run was ended by a signal",
+        ));
     }
     found
 }
@@ -41,11 +46,20 @@ fn name(sink: &Sink<'_>) -> String {
 fn nothing(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>) -> Option<Finding> {
     let arrived = run.tally.probes + run.xdp.counted;
     let severity = if aftermath.interrupted { Severity::Warn } else { Severity::Fail };
-    let port = sink.config.matches.udp_port.map_or_else(String::new, |port| format!(", and that it sends to UDP port {port}"));
+    let port = sink
+        .config
+        .matches
+        .udp_port
+        .map_or_else(String::new, |port| format!(", and that it sends to UDP port {port}"));
     (arrived == 0).then(|| {
         Finding::new(Code::NothingReceived, severity, name(sink), "no frame of a run was received")
-            .why(format!("the program saw {} frames of ours and passed {} others", run.xdp.ours, run.xdp.passed))
-            .remedy(format!("check that the sender runs and reaches this interface{port}; --run-tag must be the sender's"))
+            .why(format!(
+                "the program saw {} frames of ours and passed {} others",
+                run.xdp.ours, run.xdp.passed
+            ))
+            .remedy(format!(
+                "check that the sender runs and reaches this interface{port}; --run-tag must be the sender's"
+            ))
     })
 }
 
@@ -63,12 +77,16 @@ fn slow(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
 }
 
 fn dropped_by_devices(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
-    let (here, there) = (device_drops(run), run.sent.as_ref().and_then(|sent| sent.device_drops).unwrap_or(0));
+    let (here, there) =
+        (device_drops(run), run.sent.as_ref().and_then(|sent| sent.device_drops).unwrap_or(0));
     (here + there > 0).then(|| {
-        let what = format!("devices dropped frames: {there} on transmit at the sender, {here} on receive here");
+        let what =
+            format!("devices dropped frames: {there} on transmit at the sender, {here} on receive here");
         Finding::new(Code::DeviceDrops, Severity::Warn, name(sink), what)
             .why("a device's queue was full: the far side did not take frames fast enough")
-            .remedy("a lower rate, larger device rings (ethtool -G), or the NAPI settings of the receiving side")
+            .remedy(
+                "a lower rate, larger device rings (ethtool -G), or the NAPI settings of the receiving side",
+            )
     })
 }
 
@@ -99,8 +117,10 @@ fn no_socket(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
 
 fn bad_frames(sink: &Sink<'_>, run: &RunFacts<'_>) -> Vec<Finding> {
     let count = |reason: Reason| run.tally.rejected.get(reason.index()).copied().unwrap_or(0);
-    let corrupted: u64 =
-        [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated].into_iter().map(count).sum();
+    let corrupted: u64 = [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated]
+        .into_iter()
+        .map(count)
+        .sum();
     let other = count(Reason::OtherRun);
     let mut found = Vec::new();
     if corrupted > 0 {

@@ -69,7 +69,10 @@ impl Ending {
         self.duration.is_some_and(|duration| now - self.started >= duration)
             || self.count.is_some_and(|count| frames >= count)
             || self.idle.is_some_and(|idle| silence >= idle)
-            || self.until_end.as_ref().is_some_and(|end| end.abandoned.load(Relaxed) || (over && silence >= QUIET))
+            || self
+                .until_end
+                .as_ref()
+                .is_some_and(|end| end.abandoned.load(Relaxed) || (over && silence >= QUIET))
     }
 }
 
@@ -96,7 +99,12 @@ impl Watch<'_, '_> {
                     live.restart(now, Sums { drops: sums.drops, ..Sums::default() });
                 }
             }
-            self.sink.readings.look(now, &self.sink.attached.program, self.sink.facts.ifindex, &self.sink.latch);
+            self.sink.readings.look(
+                now,
+                &self.sink.attached.program,
+                self.sink.facts.ifindex,
+                &self.sink.latch,
+            );
             live.tick(now, sums);
             let workers_gone = !self.progress.is_empty() && self.running.finished();
             let over = self.over();

@@ -32,6 +32,7 @@ use std::thread;
 use std::time::Duration;
 
 pub use self::discover::Peer as KnownPeer;
+pub(super) use self::offer::offered;
 
 /// How often the controller looks at its workers.
 const LOOK: Duration = Duration::from_millis(10);
@@ -86,9 +87,11 @@ impl<'a> Sender<'a> {
         let chunk = xsk::chunk_for(u32::try_from(config.size.in_memory()).unwrap_or(u32::MAX));
         ground::check_size(&facts, config.size, config.address.vlans.len(), chunk)?;
         let chunk_bytes = chunk.unwrap_or(xsk::MAX_CHUNK_BYTES);
-        let cores = placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Lowest)?;
+        let cores =
+            placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Lowest)?;
         let limit = u32::try_from(cores.len()).unwrap_or(u32::MAX);
-        let queues = placement::queues(&facts.name, config.placement.queues.as_deref(), facts.tx_queues, limit)?;
+        let queues =
+            placement::queues(&facts.name, config.placement.queues.as_deref(), facts.tx_queues, limit)?;
         let seats = placement::seats(&queues, &cores);
         let (ring, chunks) = sockets::counts(&config.rings, DEFAULT_TX_RING);
         ground::lockable(seats.len(), chunks, chunk_bytes)?;
@@ -160,6 +163,7 @@ impl<'a> Sender<'a> {
             .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
         attend(&running, &stop, &progress, &mut live, interrupt);
         let outcomes = running.join();
+        let intervals = live.finish(monotonic(), Sums::of(&progress));
         let aftermath = Aftermath {
             panicked: outcomes.is_none(),
             outcomes: outcomes.unwrap_or_default(),
@@ -174,7 +178,6 @@ impl<'a> Sender<'a> {
         if let Some(program) = &mut self.program {
             program.detach();
         }
-        let intervals = live.finish(monotonic(), Sums::of(&progress));
         Ok(report::build(self, &aftermath, intervals))
     }
 
@@ -193,8 +196,7 @@ impl<'a> Sender<'a> {
         let mut workers: Vec<(u32, Box<dyn Worker>)> = Vec::new();
         let ports = std::mem::take(&mut self.ports);
         for ((space, port), (seat, progress)) in (0u16..).zip(ports).zip(self.seats.iter().zip(progress)) {
-            let stream = Stream::new(self.offer.stream(space))
-                .map_err(|e| offer::unbuildable(&e))?;
+            let stream = Stream::new(self.offer.stream(space)).map_err(|e| offer::unbuildable(&e))?;
             let pacer = Pacer::new(self.offer.rate_share(), self.offer.limits(space), self.config.batch);
             let worker = TxWorker::new(port, stream, space, pacer, self.chunks, Arc::clone(progress));
             workers.push((seat.core, Box::new(worker)));
@@ -204,7 +206,13 @@ impl<'a> Sender<'a> {
 }
 
 /// Watches the workers until they have finished or the user has had enough.
-fn attend(running: &Running, stop: &AtomicBool, progress: &[Arc<Progress>], live: &mut Live, interrupt: &Interrupt) {
+fn attend(
+    running: &Running,
+    stop: &AtomicBool,
+    progress: &[Arc<Progress>],
+    live: &mut Live,
+    interrupt: &Interrupt,
+) {
     while !running.finished() {
         thread::sleep(LOOK);
         live.tick(monotonic(), Sums::of(progress));

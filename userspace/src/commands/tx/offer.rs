@@ -87,9 +87,14 @@ impl Offer {
         seats: &[Seat],
     ) -> Result<Self, Failure> {
         let rate = config.rate.resolve(config.size, facts.line_speed_bps()).map_err(|error| {
-            Finding::new(Code::NoLinkSpeed, Severity::Fail, format!("--rate {}", config.rate), error.to_string())
-                .why(format!("{} has no speed that a percentage could be taken of", facts.name))
-                .remedy("--rate in pps or bps, for instance 1Mpps or 10Gbps")
+            Finding::new(
+                Code::NoLinkSpeed,
+                Severity::Fail,
+                format!("--rate {}", config.rate),
+                error.to_string(),
+            )
+            .why(format!("{} has no speed that a percentage could be taken of", facts.name))
+            .remedy("--rate in pps or bps, for instance 1Mpps or 10Gbps")
         })?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let started_unix_ns = u64::try_from(started.as_nanos()).unwrap_or(0);

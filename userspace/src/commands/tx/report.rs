@@ -2,7 +2,6 @@
 
 use super::announce::tx_books;
 use super::{Aftermath, Sender, xdp_mode};
-use crate::commands::ground;
 use crate::commands::report_parts::{self, Volume};
 use crate::engine::TxBooks;
 use crate::finding::{Code, Finding, Severity};
@@ -32,7 +31,7 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         started_at: aftermath.started_at.clone(),
         duration_s: Some(window.as_secs_f64()),
         host: machine::host(),
-        interface: ground::describe(&sender.facts),
+        interface: (&sender.facts).into(),
         path: crate::host::kind::path(&sender.facts),
         setup: setup(&sender),
         offered: Some(sender.offer.offered()),
@@ -44,7 +43,10 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         cpu: before.cost(after, &cores, &aftermath.outcomes, volume.frames),
         device_counters: device_counters(&sender, aftermath, volume.frames),
         queues: queues(&sender, &books),
-        streams: books.iter().map(|b| StreamRow { space: b.space, completed: Some(b.completed), ..StreamRow::default() }).collect(),
+        streams: books
+            .iter()
+            .map(|b| StreamRow { space: b.space, completed: Some(b.completed), ..StreamRow::default() })
+            .collect(),
         intervals,
         findings,
     };
@@ -104,7 +106,10 @@ fn queues(sender: &Sender<'_>, books: &[&TxBooks]) -> Vec<QueueRow> {
 fn device_counters(sender: &Sender<'_>, aftermath: &Aftermath, completed: u64) -> DeviceCounters {
     let delta = report_parts::device_delta(aftermath.before.1, aftermath.after.1);
     let compare = |d: &crate::host::DeviceCounters| {
-        format!("netdev tx_packets + tx_dropped {} against {completed} completed and the control frames", d.tx_packets + d.tx_dropped)
+        format!(
+            "netdev tx_packets + tx_dropped {} against {completed} completed and the control frames",
+            d.tx_packets + d.tx_dropped
+        )
     };
     report_parts::cross_checked(&sender.facts, delta, compare)
 }
@@ -120,36 +125,68 @@ fn troubles(
     let find = |code, severity, what: String| Finding::new(code, severity, on.clone(), what);
     let mut found = Vec::new();
     if aftermath.panicked {
-        found.push(find(Code::System, Severity::Fail, "a worker ended unexpectedly; its books are lost".into()).remedy("please report it with the command line"));
+        found.push(
+            find(Code::System, Severity::Fail, "a worker ended unexpectedly; its books are lost".into())
+                .remedy("please report it with the command line"),
+        );
     }
     if balance.shortfall.is_some_and(|n| n > 0) {
         let n = balance.shortfall.unwrap_or(0);
         found.push(
-            find(Code::Shortfall, Severity::Warn, format!("the asked rate was not held: {n} frames were due and not sent"))
-                .why("the sender was descheduled, or the path does not take the rate")
-                .remedy("a lower --rate, more queues, or a core of its own with --cores"),
+            find(
+                Code::Shortfall,
+                Severity::Warn,
+                format!("the asked rate was not held: {n} frames were due and not sent"),
+            )
+            .why("the sender was descheduled, or the path does not take the rate")
+            .remedy("a lower --rate, more queues, or a core of its own with --cores"),
         );
     }
     if balance.in_flight.is_some_and(|n| n > 0) {
         let n = balance.in_flight.unwrap_or(0);
         found.push(
-            find(Code::InFlight, Severity::Warn, format!("{n} frames were not completed by the driver at the deadline"))
-                .why("they may be on the wire or in the driver's queue; they do not count as sent")
-                .remedy("check the link; a driver that never completes them needs a reset (ip link set down, up)"),
+            find(
+                Code::InFlight,
+                Severity::Warn,
+                format!("{n} frames were not completed by the driver at the deadline"),
+            )
+            .why("they may be on the wire or in the driver's queue; they do not count as sent")
+            .remedy(
+                "check the link; a driver that never completes them needs a reset (ip link set down, up)",
+            ),
         );
     }
     if balance.invalid.is_some_and(|n| n > 0) {
-        found.push(find(Code::InvalidDescriptors, Severity::Fail, "the kernel refused descriptors".into()).why("a frame was longer than the driver takes").remedy("a smaller --size"));
+        found.push(
+            find(Code::InvalidDescriptors, Severity::Fail, "the kernel refused descriptors".into())
+                .why("a frame was longer than the driver takes")
+                .remedy("a smaller --size"),
+        );
     }
     if books.iter().any(|b| b.outages > 0) {
         let outage = books.iter().map(|b| b.outage).max().unwrap_or_default();
         found.push(
-            find(Code::LinkLost, Severity::Fail, format!("the link was lost within the run, for {:.3} s of {:.3} s", outage.as_secs_f64(), window.as_secs_f64()))
-                .why("no frame leaves meanwhile; what was due then is shortfall")
-                .remedy("check cable and far end, and run again"),
+            find(
+                Code::LinkLost,
+                Severity::Fail,
+                format!(
+                    "the link was lost within the run, for {:.3} s of {:.3} s",
+                    outage.as_secs_f64(),
+                    window.as_secs_f64()
+                ),
+            )
+            .why("no frame leaves meanwhile; what was due then is shortfall")
+            .remedy("check cable and far end, and run again"),
         );
     }
-    found.extend(aftermath.outcomes.iter().filter_map(|o| o.error.as_ref()).take(1).map(|error| port_failed(&on, error)));
+    found.extend(
+        aftermath
+            .outcomes
+            .iter()
+            .filter_map(|o| o.error.as_ref())
+            .take(1)
+            .map(|error| port_failed(&on, error)),
+    );
     if aftermath.interrupted {
         found.push(find(Code::Interrupted, Severity::Info, "the run was ended by a signal".into()));
     }
