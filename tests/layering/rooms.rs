@@ -89,6 +89,7 @@ const ROOMS: &[Room] = &[
             "netlink_socket2",
             "nix",
             "procfs",
+            "strsim",
         ],
     ),
     room("commands", Top, &[], &[]),

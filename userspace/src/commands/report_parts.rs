@@ -2,6 +2,7 @@
 
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{CrossCheck, DeviceCounters as Device, InterfaceFacts, cross_check};
+use crate::port::PortError;
 use crate::report::{DeviceCounters, Rates, Report};
 use crate::units::{Nanos, WIRE_OVERHEAD_BYTES};
 use std::collections::BTreeSet;
@@ -52,13 +53,25 @@ pub fn cross_checked(
     compare: impl FnOnce(&Device) -> String,
 ) -> DeviceCounters {
     let counters = delta.map(Device::named).into_iter().flatten();
-    let counters = counters.map(|(name, n)| (format!("netdev.{name}"), n)).collect();
+    let counters = counters.map(|(name, n)| (name.to_owned(), n)).collect();
     let (cross_check, cross_check_absent) = match (cross_check(facts), &delta) {
         (CrossCheck::NetDev, Some(delta)) => (Some(compare(delta)), None),
         (CrossCheck::NetDev, None) => (None, Some("the device's counters could not be read".to_owned())),
         (CrossCheck::Unknown(reason), _) => (None, Some(reason)),
     };
     DeviceCounters { cross_check, cross_check_absent, counters }
+}
+
+/// A worker's last error as a finding.
+pub fn port_failed(iface: &str, doing: &str, error: &PortError) -> Finding {
+    let (code, remedy) = match error {
+        PortError::Gone => (Code::InterfaceGone, "bring the interface back and run again"),
+        PortError::LinkDown => (Code::LinkLost, "check cable and far end, and run again"),
+        _ => (Code::System, "run it again; if it stays, report it with the JSON Report"),
+    };
+    Finding::new(code, Severity::Fail, iface, format!("{doing} ended: {error}"))
+        .why("the figures are those up to that moment")
+        .remedy(remedy)
 }
 
 /// Adds a Fail finding when the books do not come out.

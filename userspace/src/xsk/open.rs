@@ -140,13 +140,14 @@ fn open_once(spec: &SocketSpec) -> Result<Opened, OpenError> {
 }
 
 fn umem_config(spec: &SocketSpec) -> Result<UmemConfig, OpenError> {
-    // Both rings hold every chunk, so that giving chunks back can never meet a full ring, and the fill ring is
-    // larger than any hardware ring that it feeds.
-    let entries = ring_size(spec.chunks.checked_next_power_of_two().unwrap_or(u32::MAX))?;
+    let every_chunk = spec.chunks.checked_next_power_of_two().unwrap_or(u32::MAX);
+    // The kernel hands frames over before it publishes which fill entries it took them from (`xsk_flush`), so a ring
+    // that just held every chunk would seem full when the first come back: twice as many always have room.
+    let fill = every_chunk.saturating_mul(2);
     UmemConfigBuilder::new()
         .frame_size(FrameSize::new(spec.chunk_bytes).map_err(|e| refused("chunk size", &e.to_string()))?)
-        .fill_queue_size(entries)
-        .comp_queue_size(entries)
+        .fill_queue_size(ring_size(fill)?)
+        .comp_queue_size(ring_size(every_chunk)?)
         .build()
         .map_err(|e| refused("packet memory", &e.to_string()))
 }

@@ -2,6 +2,7 @@
 
 use super::report::{RunFacts, device_drops};
 use super::{Aftermath, Sink};
+use crate::commands::report_parts;
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::Reason;
 use crate::host::{CrossCheck, cross_check};
@@ -23,11 +24,7 @@ pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: 
     found.extend(bad_frames(sink, run));
     found.extend(device_disagrees(sink, run));
     let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
-    found.extend(failed.map(|error| {
-        Finding::new(Code::InterfaceGone, Severity::Fail, name(sink), format!("receiving ended: {error}"))
-            .why("the figures are those up to that moment")
-            .remedy("bring the interface back and run again")
-    }));
+    found.extend(failed.map(|error| report_parts::port_failed(&sink.facts.name, "receiving", error)));
     if aftermath.interrupted {
         found.push(Finding::new(
             Code::Interrupted,

@@ -6,7 +6,6 @@ use crate::commands::report_parts::{self, Volume};
 use crate::engine::TxBooks;
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{machine, napi};
-use crate::port::PortError;
 use crate::report::{
     Balance, DeviceCounters, Engine, IntervalRow, QueueRow, Report, SCHEMA, Setup, StreamRow, Totals,
 };
@@ -179,24 +178,10 @@ fn troubles(
             .remedy("check cable and far end, and run again"),
         );
     }
-    found.extend(
-        aftermath
-            .outcomes
-            .iter()
-            .filter_map(|o| o.error.as_ref())
-            .take(1)
-            .map(|error| port_failed(&on, error)),
-    );
+    let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
+    found.extend(failed.map(|error| report_parts::port_failed(&on, "sending", error)));
     if aftermath.interrupted {
         found.push(find(Code::Interrupted, Severity::Info, "the run was ended by a signal".into()));
     }
     found
-}
-
-/// A worker's last error as a finding.
-fn port_failed(on: &str, error: &PortError) -> Finding {
-    let code = if *error == PortError::Gone { Code::InterfaceGone } else { Code::System };
-    Finding::new(code, Severity::Fail, on, format!("sending ended: {error}"))
-        .why("the figures are those up to that moment")
-        .remedy("bring the interface back and run again")
 }
