@@ -12,20 +12,35 @@ use super::wire::udp;
 #[inline]
 #[must_use]
 pub fn sum(bytes: &[u8]) -> u64 {
+    in_network_order(native_sum(bytes))
+}
+
+/// The same in the machine's byte order and not folded: below 2^48 for any frame.
+#[inline]
+fn native_sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     // Two 32-bit halves of a u64 cannot overflow it within 2^32 words, and the loop vectorises.
-    let mut native = words.iter().fold(0, |acc, word| {
+    let mut sum = words.iter().fold(0, |acc, word| {
         let word = u64::from_ne_bytes(*word);
         acc + (word >> 32) + (word & 0xFFFF_FFFF)
     });
-    let (pairs, odd) = rest.as_chunks::<2>();
-    for pair in pairs {
-        native += u64::from(u16::from_ne_bytes(*pair));
+    let (four, rest) = rest.as_chunks::<4>();
+    if let [four] = four {
+        sum += u64::from(u32::from_ne_bytes(*four));
     }
-    if let [last] = odd {
-        native += u64::from(u16::from_ne_bytes([*last, 0]));
+    let (two, rest) = rest.as_chunks::<2>();
+    if let [two] = two {
+        sum += u64::from(u16::from_ne_bytes(*two));
     }
-    // The sum of byte-swapped words is the byte-swapped sum (RFC 1071, 2B).
+    if let [last] = rest {
+        sum += u64::from(u16::from_ne_bytes([*last, 0]));
+    }
+    sum
+}
+
+/// The sum of byte-swapped words is the byte-swapped sum (RFC 1071, 2B).
+#[inline]
+fn in_network_order(native: u64) -> u64 {
     u64::from(u16::from_be(fold(native)))
 }
 
@@ -66,7 +81,8 @@ pub const fn holds(sum: u64) -> bool {
 #[inline]
 #[must_use]
 pub fn datagram_sum(addresses: &[u8], datagram: &[u8]) -> u64 {
-    sum(addresses) + sum(datagram) + datagram.len() as u64 + u64::from(udp::PROTOCOL)
+    let bytes = in_network_order(native_sum(addresses) + native_sum(datagram));
+    bytes + datagram.len() as u64 + u64::from(udp::PROTOCOL)
 }
 
 #[cfg(test)]

@@ -84,15 +84,15 @@ pub mod udp {
 /// The `N` bytes at `at`, or None past the end.
 #[inline]
 #[must_use]
-pub fn get<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..)?.first_chunk::<N>().copied()
+pub fn get<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
+    bytes.get(at..)?.first_chunk::<N>()
 }
 
 /// The u16 in network order at `at`, or None past the end.
 #[inline]
 #[must_use]
 pub fn get_u16(bytes: &[u8], at: usize) -> Option<u16> {
-    get(bytes, at).map(u16::from_be_bytes)
+    get(bytes, at).map(|field| u16::from_be_bytes(*field))
 }
 
 /// Writes `value` at `at`; does nothing past the end, which no layout of ours reaches.

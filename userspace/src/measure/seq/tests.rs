@@ -58,7 +58,7 @@ fn any_arrivals() -> impl Strategy<Value = Vec<u64>> {
     // Copies of a frame (mostly one), each with its delay.
     let delay = prop_oneof![3 => Just(0), 2 => 0u64..50, 1 => 0u64..30_000];
     let frame = (stride, prop::collection::vec(delay, 0..3));
-    (start, prop::collection::vec(frame, 1..1_000)).prop_map(|(start, frames)| {
+    (start, prop::collection::vec(frame, 1..300)).prop_map(|(start, frames)| {
         let mut seq = start;
         let mut arrivals = vec![];
         for (stride, delays) in frames {
