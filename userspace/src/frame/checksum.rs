@@ -1,14 +1,14 @@
 //! The Internet checksum (RFC 1071) as a running sum that grows by addition only. Knows no header layout.
 //!
-//! A ones-complement sum of 16-bit words is a number modulo 0xFFFF, and 2^16 is 1 modulo 0xFFFF. So a field of
-//! any width that ends on a word boundary adds its plain value, and the words may be as wide as the machine's.
-//! Nothing is ever subtracted (RFC 1624 explains what goes wrong then): what changes is left out of the constant
-//! part and added anew.
+//! A ones-complement sum of 16-bit words is a number modulo 0xFFFF, and 2^16 is 1 modulo 0xFFFF. So a field
+//! of any width that ends on a word boundary adds its plain value, and the words may be as wide as the
+//! machine's. Nothing is ever subtracted (RFC 1624 explains what goes wrong then): what changes is left out
+//! of the constant part and added anew.
 
 use super::wire::udp;
 
-/// Sum of `bytes`, which begin on a word boundary, as 16-bit words in network order; an odd last byte is padded
-/// with zero. Below 2^16, so that 2^48 such sums can be added in a u64.
+/// Sum of `bytes`, which begin on a word boundary, as 16-bit words in network order; an odd last byte is
+/// padded with zero. Below 2^16, so that 2^48 such sums can be added in a u64.
 #[inline]
 #[must_use]
 pub fn sum(bytes: &[u8]) -> u64 {
@@ -76,8 +76,9 @@ pub const fn holds(sum: u64) -> bool {
     fold(sum) == 0xFFFF
 }
 
-/// Sum of a UDP datagram with its pseudo-header (RFC 768 and RFC 8200, section 8.1; their layouts differ, their
-/// sums do not). `addresses` is the source address followed by the destination address, of either family.
+/// Sum of a UDP datagram with its pseudo-header (RFC 768 and RFC 8200, section 8.1; their layouts differ,
+/// their sums do not). `addresses` is the source address followed by the destination address, of either
+/// family.
 #[inline]
 #[must_use]
 pub fn datagram_sum(addresses: &[u8], datagram: &[u8]) -> u64 {

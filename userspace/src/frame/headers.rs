@@ -1,5 +1,5 @@
-//! Where the headers of a frame lie, and whether it is one of ours: the same rule as in the XDP program. Knows no
-//! checksum and no sequence.
+//! Where the headers of a frame lie, and whether it is one of ours: the same rule as in the XDP program.
+//! Knows no checksum and no sequence.
 
 use super::wire::{ether_type, ethernet, get, get_u16, ipv4, ipv6, udp};
 use super::{probe, stack};
@@ -60,9 +60,10 @@ impl Headers {
 
 /// The headers of a frame of ours; None for any other.
 ///
-/// Ours is, behind at most two VLAN tags (0x8100 or 0x88A8 in any order): UDP to `udp_port` over IPv4, which may
-/// have options and must not be a fragment, or over IPv6 without extension headers, with the magic right behind
-/// the UDP header; or EtherType 0x88B5 with the magic right behind it. `udp_port` None means that no UDP is ours.
+/// Ours is, behind at most two VLAN tags (0x8100 or 0x88A8 in any order): UDP to `udp_port` over IPv4, which
+/// may have options and must not be a fragment, or over IPv6 without extension headers, with the magic right
+/// behind the UDP header; or EtherType 0x88B5 with the magic right behind it. `udp_port` None means that no
+/// UDP is ours.
 #[inline]
 #[must_use]
 pub fn locate(bytes: &[u8], udp_port: Option<u16>) -> Option<Headers> {
@@ -76,8 +77,8 @@ pub fn locate(bytes: &[u8], udp_port: Option<u16>) -> Option<Headers> {
     (get_u16(bytes, headers.probe + probe::field::MAGIC)? == probe::MAGIC).then_some(headers)
 }
 
-/// What nearly every frame is: untagged IPv4 without options. The same rule as [`locate`], with every offset a
-/// constant, and so are those of the answer: the caller's arithmetic on them costs nothing.
+/// What nearly every frame is: untagged IPv4 without options. The same rule as [`locate`], with every offset
+/// a constant, and so are those of the answer: the caller's arithmetic on them costs nothing.
 #[inline]
 #[must_use]
 pub fn is_plain_v4(bytes: &[u8], udp_port: u16) -> bool {

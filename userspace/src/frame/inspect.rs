@@ -1,5 +1,5 @@
-//! The receive side: what a frame is, or why it does not count. Pure, and takes any bytes. Knows no run, no sequence
-//! and no counter.
+//! The receive side: what a frame is, or why it does not count. Pure, and takes any bytes. Knows no run, no
+//! sequence and no counter.
 
 use super::Reason;
 use super::checksum;
@@ -38,8 +38,8 @@ pub struct Inspector {
 impl Inspector {
     /// Looks at one frame, given from its destination MAC on and without FCS.
     ///
-    /// The UDP checksum covers the whole datagram. Zero over IPv4 says that the sender computed none (RFC 768). A
-    /// plain Ethernet frame has no checksum but its FCS.
+    /// The UDP checksum covers the whole datagram. Zero over IPv4 says that the sender computed none (RFC
+    /// 768). A plain Ethernet frame has no checksum but its FCS.
     #[inline]
     #[must_use]
     pub fn inspect<'a>(&self, bytes: &'a [u8]) -> Inspected<'a> {
@@ -56,7 +56,8 @@ impl Inspector {
     /// The probe, and all from it to the end of the datagram.
     #[inline]
     fn read<'a>(&self, bytes: &'a [u8]) -> Result<(Probe, &'a [u8]), Reason> {
-        // Both ways run the same code; the compiler makes one copy of it for the constant offsets of most frames.
+        // Both ways run the same code; the compiler makes one copy of it for the constant offsets of most
+        // frames.
         if self.udp_port.is_some_and(|port| is_plain_v4(bytes, port)) {
             return self.read_behind(bytes, PLAIN_V4);
         }
@@ -77,8 +78,8 @@ impl Inspector {
 
 /// One past the last byte that belongs to the frame's datagram; what follows is Ethernet padding.
 ///
-/// UDP may say less than IP (RFC 9868 makes use of it), but our frames never do, and accepting it would let a flipped
-/// bit in the length hide bytes from the checksum.
+/// UDP may say less than IP (RFC 9868 makes use of it), but our frames never do, and accepting it would let a
+/// flipped bit in the length hide bytes from the checksum.
 #[inline(always)]
 fn end_of(bytes: &[u8], headers: &Headers) -> Result<usize, Reason> {
     let Some(header) = headers.udp() else { return Ok(bytes.len()) };
@@ -262,8 +263,8 @@ mod tests {
             }
         }
 
-        /// Ones-complement sums find every single flipped bit. The one flip that passes turns a checksum of one set
-        /// bit into "no checksum", and changes nothing that is read.
+        /// Ones-complement sums find every single flipped bit. The one flip that passes turns a checksum of
+        /// one set bit into "no checksum", and changes nothing that is read.
         #[test]
         fn a_flipped_bit_in_the_datagram_is_found(
             spec in any_spec().prop_filter("has a checksum", |spec| spec.stack.l3 != L3::Ethernet),

@@ -1,8 +1,8 @@
-//! The 18 bytes that make a frame one of ours: whose run, which sequence space, which number, when sent. Knows no
-//! header around it.
+//! The 18 bytes that make a frame one of ours: whose run, which sequence space, which number, when sent.
+//! Knows no header around it.
 //!
-//! Network order, right behind the innermost header: `magic u16 | run u16 | stream u16 | seq u32 | clock u16 |
-//! sent u48`. It fits a 64-byte IPv4 frame exactly: 14 + 20 + 8 + 18 + 4.
+//! Network order, right behind the innermost header: `magic u16 | run u16 | stream u16 | seq u32 | clock u16
+//! | sent u48`. It fits a 64-byte IPv4 frame exactly: 14 + 20 + 8 + 18 + 4.
 
 use crate::units::Nanos;
 
@@ -132,13 +132,14 @@ impl Probe {
     }
 }
 
-/// The whole time of which a probe carries the low 48 bits: the one nearest to `now`, ahead of it by at most half
-/// the range (39 hours). A time before zero is zero.
+/// The whole time of which a probe carries the low 48 bits: the one nearest to `now`, ahead of it by at most
+/// half the range (39 hours). A time before zero is zero.
 #[inline]
 #[must_use]
 pub const fn extend_sent(sent48: u64, now: Nanos) -> Nanos {
     const HALF: u64 = 1 << (SENT_BITS - 1);
-    // How far ahead of `now − half` it lies; in 1 ..= range, so that exactly half ahead still counts as ahead.
+    // How far ahead of `now − half` it lies; in 1 ..= range, so that exactly half ahead still counts as
+    // ahead.
     let ahead = sent48.wrapping_sub(now.0).wrapping_add(HALF).wrapping_sub(1) & SENT_MASK;
     Nanos((now.0.saturating_add(ahead + 1)).saturating_sub(HALF))
 }

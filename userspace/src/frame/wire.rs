@@ -1,5 +1,5 @@
-//! Where the fields of Ethernet, IP and UDP lie, and how one is read and written: shared by builder and reader, so
-//! that they cannot differ. Knows no stream and no probe.
+//! Where the fields of Ethernet, IP and UDP lie, and how one is read and written: shared by builder and
+//! reader, so that they cannot differ. Knows no stream and no probe.
 
 /// Ethernet II (IEEE 802.3), offsets from the first byte of the frame.
 pub mod ethernet {
