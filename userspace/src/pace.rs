@@ -1,13 +1,14 @@
-//! How many frames are due at a time. Integers only, the remainder carried by counting from the start; time is an
-//! argument. Knows no frame, no port and no clock.
+//! How many frames are due at a time. Integers only, the remainder carried by counting from the start; time
+//! is an argument. Knows no frame, no port and no clock.
 //!
-//! Frame k is due k / rate after the start. Each such slot becomes exactly one of: a frame sent, a frame of shortfall,
-//! or pending; pending slots are bounded, so that a stall is not followed by a burst that no one asked for.
+//! Frame k is due k / rate after the start. Each such slot becomes exactly one of: a frame sent, a frame of
+//! shortfall, or pending; pending slots are bounded, so that a stall is not followed by a burst that no one
+//! asked for.
 
 use crate::units::{FrameRate, Nanos};
 
-/// What a stalled sender may catch up at once: as much as the loop's own jitter costs (a turn, a missed timer tick),
-/// not more, or the asked rate would be exceeded visibly.
+/// What a stalled sender may catch up at once: as much as the loop's own jitter costs (a turn, a missed timer
+/// tick), not more, or the asked rate would be exceeded visibly.
 const CREDIT: Nanos = Nanos::from_millis(1);
 
 /// When a run ends; without either, when it is stopped.
@@ -37,7 +38,8 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A schedule at `rate` (None: as fast as possible) that hands out at most `batch` frames (at least 1) at a time.
+    /// A schedule at `rate` (None: as fast as possible) that hands out at most `batch` frames (at least 1) at
+    /// a time.
     #[must_use]
     pub fn new(rate: Option<FrameRate>, limits: Limits, batch: u32) -> Self {
         let batch = u64::from(batch.max(1));
@@ -76,8 +78,8 @@ impl Pacer {
         self.shortfall
     }
 
-    /// Whether the run is over: by time; by count once the last frame's slot is over; by count at once when there is
-    /// no rate; or since it was stopped. What was due and not sent by then is shortfall.
+    /// Whether the run is over: by time; by count once the last frame's slot is over; by count at once when
+    /// there is no rate; or since it was stopped. What was due and not sent by then is shortfall.
     #[must_use]
     pub fn finished(&mut self, now: Nanos) -> bool {
         self.observe(now);
@@ -92,8 +94,8 @@ impl Pacer {
         }
     }
 
-    /// When the next frame is due, and when none is left, when the run is over. It lies in the past while frames
-    /// are pending. None without a rate, before the start and after the end.
+    /// When the next frame is due, and when none is left, when the run is over. It lies in the past while
+    /// frames are pending. None without a rate, before the start and after the end.
     #[must_use]
     pub fn next_due(&self) -> Option<Nanos> {
         let (Some(rate), Some(started), None) = (self.rate, self.started, self.window) else { return None };
@@ -101,8 +103,8 @@ impl Pacer {
         Some(started + self.limits.duration.map_or(slot, |duration| slot.min(duration)))
     }
 
-    /// The sending window: from the start to now, or to the end of the run. With a rate it ends with the last slot,
-    /// so that five frames at one a second take five seconds.
+    /// The sending window: from the start to now, or to the end of the run. With a rate it ends with the last
+    /// slot, so that five frames at one a second take five seconds.
     #[must_use]
     pub fn window(&self, now: Nanos) -> Nanos {
         self.window.or_else(|| self.end_by(now)).unwrap_or_else(|| self.elapsed(now))

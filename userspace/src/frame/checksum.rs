@@ -1,31 +1,46 @@
 //! The Internet checksum (RFC 1071) as a running sum that grows by addition only. Knows no header layout.
 //!
-//! A ones-complement sum of 16-bit words is a number modulo 0xFFFF, and 2^16 is 1 modulo 0xFFFF. So a field of
-//! any width that ends on a word boundary adds its plain value, and the words may be as wide as the machine's.
-//! Nothing is ever subtracted (RFC 1624 explains what goes wrong then): what changes is left out of the constant
-//! part and added anew.
+//! A ones-complement sum of 16-bit words is a number modulo 0xFFFF, and 2^16 is 1 modulo 0xFFFF. So a field
+//! of any width that ends on a word boundary adds its plain value, and the words may be as wide as the
+//! machine's. Nothing is ever subtracted (RFC 1624 explains what goes wrong then): what changes is left out
+//! of the constant part and added anew.
 
 use super::wire::udp;
 
-/// Sum of `bytes`, which begin on a word boundary, as 16-bit words in network order; an odd last byte is padded
-/// with zero. Below 2^16, so that 2^48 such sums can be added in a u64.
+/// Sum of `bytes`, which begin on a word boundary, as 16-bit words in network order; an odd last byte is
+/// padded with zero. Below 2^16, so that 2^48 such sums can be added in a u64.
 #[inline]
 #[must_use]
 pub fn sum(bytes: &[u8]) -> u64 {
+    in_network_order(native_sum(bytes))
+}
+
+/// The same in the machine's byte order and not folded: below 2^48 for any frame.
+#[inline]
+fn native_sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     // Two 32-bit halves of a u64 cannot overflow it within 2^32 words, and the loop vectorises.
-    let mut native = words.iter().fold(0, |acc, word| {
+    let mut sum = words.iter().fold(0, |acc, word| {
         let word = u64::from_ne_bytes(*word);
         acc + (word >> 32) + (word & 0xFFFF_FFFF)
     });
-    let (pairs, odd) = rest.as_chunks::<2>();
-    for pair in pairs {
-        native += u64::from(u16::from_ne_bytes(*pair));
+    let (four, rest) = rest.as_chunks::<4>();
+    if let [four] = four {
+        sum += u64::from(u32::from_ne_bytes(*four));
     }
-    if let [last] = odd {
-        native += u64::from(u16::from_ne_bytes([*last, 0]));
+    let (two, rest) = rest.as_chunks::<2>();
+    if let [two] = two {
+        sum += u64::from(u16::from_ne_bytes(*two));
     }
-    // The sum of byte-swapped words is the byte-swapped sum (RFC 1071, 2B).
+    if let [last] = rest {
+        sum += u64::from(u16::from_ne_bytes([*last, 0]));
+    }
+    sum
+}
+
+/// The sum of byte-swapped words is the byte-swapped sum (RFC 1071, 2B).
+#[inline]
+fn in_network_order(native: u64) -> u64 {
     u64::from(u16::from_be(fold(native)))
 }
 
@@ -61,12 +76,14 @@ pub const fn holds(sum: u64) -> bool {
     fold(sum) == 0xFFFF
 }
 
-/// Sum of a UDP datagram with its pseudo-header (RFC 768 and RFC 8200, section 8.1; their layouts differ, their
-/// sums do not). `addresses` is the source address followed by the destination address, of either family.
+/// Sum of a UDP datagram with its pseudo-header (RFC 768 and RFC 8200, section 8.1; their layouts differ,
+/// their sums do not). `addresses` is the source address followed by the destination address, of either
+/// family.
 #[inline]
 #[must_use]
 pub fn datagram_sum(addresses: &[u8], datagram: &[u8]) -> u64 {
-    sum(addresses) + sum(datagram) + datagram.len() as u64 + u64::from(udp::PROTOCOL)
+    let bytes = in_network_order(native_sum(addresses) + native_sum(datagram));
+    bytes + datagram.len() as u64 + u64::from(udp::PROTOCOL)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! Control frames: what sender and sink tell each other beside the stream. Knows the message and its bytes, not when
-//! one is due nor what to do about it.
+//! Control frames: what sender and sink tell each other beside the stream. Knows the message and its bytes,
+//! not when one is due nor what to do about it.
 //!
-//! A control frame has the same headers as the data, so that it is recognised by the same rule; its probe's stream is
-//! 0xFFFF and its number runs. Behind the probe: the message's length (u16) and the message, a JSON object with
-//! `v` (version) and `kind`. A reader takes unknown fields for none of its business and refuses unknown versions.
+//! A control frame has the same headers as the data, so that it is recognised by the same rule; its probe's
+//! stream is 0xFFFF and its number runs. Behind the probe: the message's length (u16) and the message, a JSON
+//! object with `v` (version) and `kind`. A reader takes unknown fields for none of its business and refuses
+//! unknown versions.
 
 use super::addresses::Addresses;
 use super::probe::{self, Probe, StreamId};
@@ -33,8 +34,8 @@ pub enum Control {
     Learn,
 }
 
-/// What a sender offers: every effective option, so that the sink's Report can be repeated as well. The run's tag is
-/// in the probe.
+/// What a sender offers: every effective option, so that the sink's Report can be repeated as well. The run's
+/// tag is in the probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Start {
     /// Name of the run, the same in both Reports.
@@ -156,8 +157,8 @@ struct Envelope<C> {
     control: C,
 }
 
-/// The frame, without FCS and at least 60 bytes long, that says `control`. `number` counts control frames, `sent` and
-/// `clock` are as in any probe.
+/// The frame, without FCS and at least 60 bytes long, that says `control`. `number` counts control frames,
+/// `sent` and `clock` are as in any probe.
 ///
 /// # Errors
 /// Headers that cannot be built; a message that is too long for the MTU of 1,500 bytes.
@@ -305,7 +306,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_message_survives_the_wire(stack in any_stack(), run: u16, clock: u16, number: u32, control in any_control()) {
+        fn a_message_survives_the_wire(
+            stack in any_stack(), run: u16, clock: u16, number: u32, control in any_control(),
+        ) {
             let frame = encode(&stack, run, clock, number, Nanos(5), &control).unwrap();
             prop_assert!(frame.len() >= 60);
             let inspector = Inspector { udp_port: stack.dst_port(), verify: true };

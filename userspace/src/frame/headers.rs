@@ -1,5 +1,5 @@
-//! Where the headers of a frame lie, and whether it is one of ours: the same rule as in the XDP program. Knows no
-//! checksum and no sequence.
+//! Where the headers of a frame lie, and whether it is one of ours: the same rule as in the XDP program.
+//! Knows no checksum and no sequence.
 
 use super::wire::{ether_type, ethernet, get, get_u16, ipv4, ipv6, udp};
 use super::{probe, stack};
@@ -60,9 +60,10 @@ impl Headers {
 
 /// The headers of a frame of ours; None for any other.
 ///
-/// Ours is, behind at most two VLAN tags (0x8100 or 0x88A8 in any order): UDP to `udp_port` over IPv4, which may
-/// have options and must not be a fragment, or over IPv6 without extension headers, with the magic right behind
-/// the UDP header; or EtherType 0x88B5 with the magic right behind it. `udp_port` None means that no UDP is ours.
+/// Ours is, behind at most two VLAN tags (0x8100 or 0x88A8 in any order): UDP to `udp_port` over IPv4, which
+/// may have options and must not be a fragment, or over IPv6 without extension headers, with the magic right
+/// behind the UDP header; or EtherType 0x88B5 with the magic right behind it. `udp_port` None means that no
+/// UDP is ours.
 #[inline]
 #[must_use]
 pub fn locate(bytes: &[u8], udp_port: Option<u16>) -> Option<Headers> {
@@ -75,6 +76,27 @@ pub fn locate(bytes: &[u8], udp_port: Option<u16>) -> Option<Headers> {
     };
     (get_u16(bytes, headers.probe + probe::field::MAGIC)? == probe::MAGIC).then_some(headers)
 }
+
+/// What nearly every frame is: untagged IPv4 without options. The same rule as [`locate`], with every offset
+/// a constant, and so are those of the answer: the caller's arithmetic on them costs nothing.
+#[inline]
+#[must_use]
+pub fn is_plain_v4(bytes: &[u8], udp_port: u16) -> bool {
+    const UDP: usize = PLAIN_V4.probe - udp::LEN;
+    let Some(frame) = bytes.first_chunk::<{ PLAIN_V4.probe + 2 }>() else { return false };
+    let is = |at, value| get_u16(frame, at) == Some(value);
+    let whole = get_u16(frame, PLAIN_V4.l3 + ipv4::FRAGMENT).is_some_and(|f| f & ipv4::FRAGMENT_MASK == 0);
+    is(ethernet::ETHER_TYPE, ether_type::IPV4)
+        && frame[PLAIN_V4.l3 + ipv4::VERSION_IHL] == 0x45
+        && frame[PLAIN_V4.l3 + ipv4::PROTOCOL] == udp::PROTOCOL
+        && whole
+        && is(UDP + udp::DESTINATION_PORT, udp_port)
+        && is(PLAIN_V4.probe + probe::field::MAGIC, probe::MAGIC)
+}
+
+/// The headers of such a frame.
+pub const PLAIN_V4: Headers =
+    Headers { net: Net::V4, l3: ethernet::LEN, probe: ethernet::LEN + ipv4::LEN + udp::LEN };
 
 /// The innermost EtherType, and the first byte behind it.
 #[inline]
@@ -96,7 +118,7 @@ fn behind_ipv4(bytes: &[u8], l3: usize, port: u16) -> Option<Headers> {
     let header = get::<{ ipv4::LEN }>(bytes, l3)?;
     let version_ihl = header[ipv4::VERSION_IHL];
     let words = usize::from(version_ihl & 0x0F);
-    let whole = get_u16(&header, ipv4::FRAGMENT)? & ipv4::FRAGMENT_MASK == 0;
+    let whole = get_u16(header, ipv4::FRAGMENT)? & ipv4::FRAGMENT_MASK == 0;
     if version_ihl >> 4 != 4 || words < 5 || !whole || header[ipv4::PROTOCOL] != udp::PROTOCOL {
         return None;
     }
@@ -116,4 +138,37 @@ fn behind_ipv6(bytes: &[u8], l3: usize, port: u16) -> Option<Headers> {
 #[inline]
 fn to_port(bytes: &[u8], at: usize, port: u16) -> Option<usize> {
     (get_u16(bytes, at + udp::DESTINATION_PORT)? == port).then_some(at + udp::LEN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reference::{any_spec, frame, v4_spec};
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Over frames of every kind with one byte of the headers replaced, whole or cut.
+        #[test]
+        fn plain_frames_are_those_that_the_general_rule_finds_at_the_plain_offsets(
+            spec in prop_oneof![any_spec(), Just(v4_spec())], at in 0usize..46, byte in prop_oneof![Just(0x45), any::<u8>()], len: prop::sample::Index,
+        ) {
+            let mut bytes = frame(&spec, 1, 2, true);
+            let port = spec.stack.dst_port().unwrap_or(9);
+            for mutated in [false, true] {
+                if mutated {
+                    bytes[at] = byte;
+                }
+                let cut = &bytes[..len.index(bytes.len())];
+                for bytes in [&bytes, cut] {
+                    prop_assert_eq!(is_plain_v4(bytes, port), locate(bytes, Some(port)) == Some(PLAIN_V4));
+                }
+            }
+        }
+
+        #[test]
+        fn the_reader_finds_the_headers_where_the_builder_put_them(spec in any_spec()) {
+            let bytes = frame(&spec, 1, 2, true);
+            prop_assert_eq!(locate(&bytes, spec.stack.dst_port()), Some(spec.stack.headers()));
+        }
+    }
 }

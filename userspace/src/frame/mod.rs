@@ -1,5 +1,5 @@
-//! Bytes of a frame, pure in (stream, sequence number, time): how they are built, changed from one frame to the
-//! next, and recognised again. Knows no port, no clock and no counter.
+//! Bytes of a frame, pure in (stream, sequence number, time): how they are built, changed from one frame to
+//! the next, and recognised again. Knows no port, no clock and no counter.
 
 pub mod addresses;
 pub mod checksum;

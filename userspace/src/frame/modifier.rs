@@ -1,8 +1,8 @@
-//! What differs from frame to frame beside the probe, as a short table of plain numbers that a BPF program can
-//! compute as well. Knows no header: a modifier is an offset and a formula.
+//! What differs from frame to frame beside the probe, as a short table of plain numbers that a BPF program
+//! can compute as well. Knows no header: a modifier is an offset and a formula.
 //!
-//! Flows are a pure function of sequence space and number, see [`flow_of`]: so two copies of one frame hash to the
-//! same receive queue, and the sink can judge reordering inside a flow without reading a header.
+//! Flows are a pure function of sequence space and number, see [`flow_of`]: so two copies of one frame hash
+//! to the same receive queue, and the sink can judge reordering inside a flow without reading a header.
 
 use super::wire::{ipv4, ipv6, put, udp};
 use super::{FrameError, L3, Stack};
@@ -79,8 +79,8 @@ impl Modifier {
         }
     }
 
-    /// By how many bits its value is shifted in a checksum's 16-bit words: a field that ends inside a word counts
-    /// 256-fold. Words begin at even offsets.
+    /// By how many bits its value is shifted in a checksum's 16-bit words: a field that ends inside a word
+    /// counts 256-fold. Words begin at even offsets.
     pub(super) fn checksum_shift(&self) -> u32 {
         if (self.offset + self.width.bytes()).is_multiple_of(2) { 0 } else { 8 }
     }
@@ -95,9 +95,9 @@ pub const fn index_of(space: u16, seq: u64, spaces: u16) -> u64 {
 
 /// The flow, below `flows`, of frame `seq` in sequence space `space` of `spaces`.
 ///
-/// When `flows` is a multiple of `spaces`, each space walks flows of its own: flow mod spaces = space. So each
-/// transmit queue owns its flows, and a flow's frames leave through one queue, in order. With `flows` prime to
-/// `spaces`, every space walks all of them. `flows` 0 counts as 1.
+/// When `flows` is a multiple of `spaces`, each space walks flows of its own: flow mod spaces = space. So
+/// each transmit queue owns its flows, and a flow's frames leave through one queue, in order. With `flows`
+/// prime to `spaces`, every space walks all of them. `flows` 0 counts as 1.
 ///
 /// A sink that extends 32-bit numbers from a later start than 0 may see all flows of a space renamed by one
 /// constant rotation, which changes no grouping.
@@ -110,9 +110,9 @@ pub const fn flow_of(space: u16, seq: u64, spaces: u16, flows: u32) -> u32 {
     }
 }
 
-/// The table for `flows` flows: flow k has the stack's source address + k (low 32 bits of the address, wrapping)
-/// and the stack's source port + k (wrapping), so that a NIC spreads them whether it hashes ports or not. One flow
-/// needs no entry, several need two.
+/// The table for `flows` flows: flow k has the stack's source address + k (low 32 bits of the address,
+/// wrapping) and the stack's source port + k (wrapping), so that a NIC spreads them whether it hashes ports
+/// or not. One flow needs no entry, several need two.
 ///
 /// # Errors
 /// No flows; or several without IP.

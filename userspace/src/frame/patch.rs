@@ -1,4 +1,5 @@
-//! A modifier made ready for the sender's loop: no division, and what it adds to which checksum. Knows no probe.
+//! A modifier made ready for the sender's loop: no division, and what it adds to which checksum. Knows no
+//! probe.
 
 use super::headers::{Headers, Net};
 use super::modifier::Modifier;
@@ -57,8 +58,9 @@ impl Patch {
         Shares { ip: share & self.under.ip, udp: share & self.under.udp }
     }
 
-    /// `index mod modulus`. A 64-bit division takes up to 40 cycles on the CPUs that drive 100 Gbit/s NICs, a tenth
-    /// of a small frame's time; multiplying by the inverse gives a quotient that is right or one too small.
+    /// `index mod modulus`. A 64-bit division takes up to 40 cycles on the CPUs that drive 100 Gbit/s NICs, a
+    /// tenth of a small frame's time; multiplying by the inverse gives a quotient that is right or one too
+    /// small.
     #[inline]
     fn phase(&self, index: u64) -> u64 {
         let modulus = self.modifier.modulus;

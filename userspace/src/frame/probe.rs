@@ -1,10 +1,9 @@
-//! The 18 bytes that make a frame one of ours: whose run, which sequence space, which number, when sent. Knows no
-//! header around it.
+//! The 18 bytes that make a frame one of ours: whose run, which sequence space, which number, when sent.
+//! Knows no header around it.
 //!
-//! Network order, right behind the innermost header: `magic u16 | run u16 | stream u16 | seq u32 | clock u16 |
-//! sent u48`. It fits a 64-byte IPv4 frame exactly: 14 + 20 + 8 + 18 + 4.
+//! Network order, right behind the innermost header: `magic u16 | run u16 | stream u16 | seq u32 | clock u16
+//! | sent u48`. It fits a 64-byte IPv4 frame exactly: 14 + 20 + 8 + 18 + 4.
 
-use super::wire::get;
 use crate::units::Nanos;
 
 /// Bytes of a probe.
@@ -102,17 +101,13 @@ impl Probe {
     #[inline]
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        let bytes = bytes.first_chunk::<LEN>()?;
-        let u16_at = |at| get(bytes, at).map(u16::from_be_bytes);
-        if u16_at(field::MAGIC)? != MAGIC {
-            return None;
-        }
-        let [s0, s1, s2, s3, s4, s5] = get(bytes, field::SENT)?;
-        Some(Self {
-            run: u16_at(field::RUN)?,
-            stream: StreamId(u16_at(field::STREAM)?),
-            seq: get(bytes, field::SEQ).map(u32::from_be_bytes)?,
-            clock: u16_at(field::CLOCK)?,
+        let [m0, m1, r0, r1, t0, t1, q0, q1, q2, q3, c0, c1, sent @ ..] = *bytes.first_chunk::<LEN>()?;
+        let [s0, s1, s2, s3, s4, s5] = sent;
+        (u16::from_be_bytes([m0, m1]) == MAGIC).then_some(Self {
+            run: u16::from_be_bytes([r0, r1]),
+            stream: StreamId(u16::from_be_bytes([t0, t1])),
+            seq: u32::from_be_bytes([q0, q1, q2, q3]),
+            clock: u16::from_be_bytes([c0, c1]),
             sent: u64::from_be_bytes([0, 0, s0, s1, s2, s3, s4, s5]),
         })
     }
@@ -137,13 +132,14 @@ impl Probe {
     }
 }
 
-/// The whole time of which a probe carries the low 48 bits: the one nearest to `now`, ahead of it by at most half
-/// the range (39 hours). A time before zero is zero.
+/// The whole time of which a probe carries the low 48 bits: the one nearest to `now`, ahead of it by at most
+/// half the range (39 hours). A time before zero is zero.
 #[inline]
 #[must_use]
 pub const fn extend_sent(sent48: u64, now: Nanos) -> Nanos {
     const HALF: u64 = 1 << (SENT_BITS - 1);
-    // How far ahead of `now − half` it lies; in 1 ..= range, so that exactly half ahead still counts as ahead.
+    // How far ahead of `now − half` it lies; in 1 ..= range, so that exactly half ahead still counts as
+    // ahead.
     let ahead = sent48.wrapping_sub(now.0).wrapping_add(HALF).wrapping_sub(1) & SENT_MASK;
     Nanos((now.0.saturating_add(ahead + 1)).saturating_sub(HALF))
 }
@@ -166,6 +162,8 @@ mod tests {
         probe.write(&mut bytes);
         assert_eq!(bytes, [0x58, 0x47, 1, 2, 0x80, 3, 4, 5, 6, 7, 8, 9, 0x0A, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F]);
         assert_eq!(Probe::read(&bytes), Some(Probe { sent: 0x0A0B_0C0D_0E0F, ..probe }));
+        let firsts = [field::MAGIC, field::RUN, field::STREAM, field::SEQ, field::CLOCK, field::SENT];
+        assert_eq!(firsts.map(|at| bytes[at]), [0x58, 1, 0x80, 4, 8, 0x0A]);
     }
 
     #[test]

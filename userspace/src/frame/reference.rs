@@ -1,5 +1,5 @@
-//! What the tests of this room compare with: frames built from scratch by the plainest code, a second parser, and
-//! random specifications. Knows nothing of templates, modifiers and incremental sums.
+//! What the tests of this room compare with: frames built from scratch by the plainest code, a second parser,
+//! and random specifications. Knows nothing of templates, modifiers and incremental sums.
 
 use super::{L3, Stack, StreamSpec};
 use crate::units::FrameSize;
@@ -165,7 +165,8 @@ fn without_checksum(mut udp: Vec<u8>) -> Vec<u8> {
     udp
 }
 
-/// Reads the frame with etherparse and asserts that it finds the layers, ids and checksums that were asked for.
+/// Reads the frame with etherparse and asserts that it finds the layers, ids and checksums that were asked
+/// for.
 pub fn check_with_etherparse(spec: &StreamSpec, frame: &[u8]) {
     let packet = SlicedPacket::from_ethernet(frame).unwrap();
     let ids: Vec<u16> = packet.vlan_ids().iter().map(|id| id.value()).collect();

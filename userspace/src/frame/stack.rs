@@ -19,7 +19,8 @@ pub struct Stack {
     pub src_mac: MacAddr6,
     /// Destination MAC.
     pub dst_mac: MacAddr6,
-    /// VLAN ids, outermost first; at most [`MAX_VLANS`]. Of two, the outer tag is 0x88A8 and the inner 0x8100.
+    /// VLAN ids, outermost first; at most [`MAX_VLANS`]. Of two, the outer tag is 0x88A8 and the inner
+    /// 0x8100.
     pub vlans: Vec<u16>,
     /// What follows the Ethernet header.
     pub l3: L3,

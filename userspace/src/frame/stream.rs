@@ -1,9 +1,9 @@
-//! One sequence space of numbered frames: which bytes frame k has, and how few of them to write. Knows no buffer
-//! management, no pace and no clock.
+//! One sequence space of numbered frames: which bytes frame k has, and how few of them to write. Knows no
+//! buffer management, no pace and no clock.
 //!
-//! Frame k is a pure function of (specification, k, time, phase): what a buffer held before, or which frames were
-//! written before, changes nothing. So frames may be lost, resent or built out of order, or by a program inside
-//! the kernel, and are the same.
+//! Frame k is a pure function of (specification, k, time, phase): what a buffer held before, or which frames
+//! were written before, changes nothing. So frames may be lost, resent or built out of order, or by a program
+//! inside the kernel, and are the same.
 
 use super::headers::{Headers, Net};
 use super::modifier::{flow_modifiers, index_of};
@@ -30,9 +30,9 @@ pub struct StreamSpec {
     pub run: u16,
     /// Name of the clock that times are read from.
     pub clock: u16,
-    /// Whether UDP checksums are computed. Without it the field is 0, "no checksum", over IPv4 (RFC 768); over IPv6
-    /// it is computed all the same, since receivers must discard 0 there (RFC 8200, section 8.1). The probe is
-    /// always written: frames are recognised and counted by it.
+    /// Whether UDP checksums are computed. Without it the field is 0, "no checksum", over IPv4 (RFC 768);
+    /// over IPv6 it is computed all the same, since receivers must discard 0 there (RFC 8200, section 8.1).
+    /// The probe is always written: frames are recognised and counted by it.
     pub verify: bool,
 }
 
@@ -59,8 +59,8 @@ struct Check {
 impl Stream {
     /// Prepares a stream.
     ///
-    /// # Errors
-    /// Headers and size that do not go together, flows that cannot be had, or a space that is not one of `spaces`.
+    /// # Errors Headers and size that do not go together, flows that cannot be had, or a space that is not
+    /// one of `spaces`.
     pub fn new(spec: StreamSpec) -> Result<Self, FrameError> {
         let StreamSpec { stack, size, flows, space, spaces, run, clock, verify } = spec;
         if space >= spaces || spaces > probe::MAX_SPACES {
@@ -92,11 +92,11 @@ impl Stream {
         self.template.headers()
     }
 
-    /// Makes the first [`Stream::len`] bytes of `buf` frame `seq` of this stream: sent at `sent`, in the measured
-    /// phase or the warm-up. `buf` must be that long; of `seq` the low 32 bits travel.
+    /// Makes the first [`Stream::len`] bytes of `buf` frame `seq` of this stream: sent at `sent`, in the
+    /// measured phase or the warm-up. `buf` must be that long; of `seq` the low 32 bits travel.
     ///
-    /// With `fresh` everything is written. Without it, `buf` must hold any frame of this very stream, and only what
-    /// may differ is written: flow fields, probe, checksums.
+    /// With `fresh` everything is written. Without it, `buf` must hold any frame of this very stream, and
+    /// only what may differ is written: flow fields, probe, checksums.
     #[inline]
     pub fn write(&self, fresh: bool, seq: u64, sent: Nanos, measured: bool, buf: &mut [u8]) {
         debug_assert!(buf.len() >= self.len(), "the buffer is shorter than the frame");
@@ -170,8 +170,8 @@ mod tests {
         #[rustfmt::skip]
         let expected = [
             0x02, 0, 0, 0, 0, 2,  0x02, 0, 0, 0, 0, 1,  0x08, 0x00,
-            // IPv4: 46 bytes, don't fragment, 64 hops, UDP, 198.18.0.1 to 198.19.0.1; its checksum is the complement
-            // of 4500 + 002e + 4000 + 4011 + c612 + 0001 + c613 + 0001 = 25166, folded 5168
+            // IPv4: 46 bytes, don't fragment, 64 hops, UDP, 198.18.0.1 to 198.19.0.1; its checksum is the
+            // complement of 4500 + 002e + 4000 + 4011 + c612 + 0001 + c613 + 0001 = 25166, folded 5168
             0x45, 0, 0, 46,  0, 0, 0x40, 0,  64, 17, 0xAE, 0x97,  198, 18, 0, 1,  198, 19, 0, 1,
             // UDP 1024 to 9, 26 bytes; the complement of c612 + 1 + c613 + 1 + 11 + 1a (pseudo-header)
             // + 400 + 9 + 1a + 5847 + 102 + 8000 + 5 + 304 + 6 = 26ccd, folded 6ccf

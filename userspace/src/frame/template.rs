@@ -1,5 +1,5 @@
-//! The constant bytes of a stream, built once: headers, an empty probe, padding, checksums. Knows no sequence number
-//! and no time.
+//! The constant bytes of a stream, built once: headers, an empty probe, padding, checksums. Knows no sequence
+//! number and no time.
 
 use super::headers::{Headers, Net};
 use super::wire::{ether_type, ipv4, put, udp};
@@ -23,8 +23,8 @@ pub struct Template {
 impl Template {
     /// A frame of `size` with the headers of `stack`, zero from the probe on, checksums in place.
     ///
-    /// Over IP the whole rest of the frame is UDP payload, so that every byte is under the checksum and nothing is
-    /// Ethernet padding: IP and UDP length reach to the last byte before the FCS.
+    /// Over IP the whole rest of the frame is UDP payload, so that every byte is under the checksum and
+    /// nothing is Ethernet padding: IP and UDP length reach to the last byte before the FCS.
     ///
     /// # Errors
     /// As [`Stack::check`].

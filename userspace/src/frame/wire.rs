@@ -1,5 +1,5 @@
-//! Where the fields of Ethernet, IP and UDP lie, and how one is read and written: shared by builder and reader, so
-//! that they cannot differ. Knows no stream and no probe.
+//! Where the fields of Ethernet, IP and UDP lie, and how one is read and written: shared by builder and
+//! reader, so that they cannot differ. Knows no stream and no probe.
 
 /// Ethernet II (IEEE 802.3), offsets from the first byte of the frame.
 pub mod ethernet {
@@ -84,15 +84,15 @@ pub mod udp {
 /// The `N` bytes at `at`, or None past the end.
 #[inline]
 #[must_use]
-pub fn get<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..)?.first_chunk::<N>().copied()
+pub fn get<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
+    bytes.get(at..)?.first_chunk::<N>()
 }
 
 /// The u16 in network order at `at`, or None past the end.
 #[inline]
 #[must_use]
 pub fn get_u16(bytes: &[u8], at: usize) -> Option<u16> {
-    get(bytes, at).map(u16::from_be_bytes)
+    get(bytes, at).map(|field| u16::from_be_bytes(*field))
 }
 
 /// Writes `value` at `at`; does nothing past the end, which no layout of ours reaches.

@@ -1,5 +1,5 @@
-//! What was received, and how long it took: numbers come in, books come out. Knows no frame layout, no port and no
-//! clock.
+//! What was received, and how long it took: numbers come in, books come out. Knows no frame layout, no port
+//! and no clock.
 
 pub mod latency;
 pub mod seq;

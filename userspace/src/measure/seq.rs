@@ -1,11 +1,11 @@
-//! Which numbers of one sequence space a receive worker has seen, once or again, in order or not. Knows no frame and
-//! no clock, and not how many were sent: loss is derived at the end, by whoever knows the totals.
+//! Which numbers of one sequence space a receive worker has seen, once or again, in order or not. Knows no
+//! frame and no clock, and not how many were sent: loss is derived at the end, by whoever knows the totals.
 //!
-//! Receive-side scaling spreads a space over all workers, so a worker sees a subsequence. What it counts adds up:
-//! two copies of a frame belong to one flow and reach one worker, and order is judged inside a flow.
+//! Receive-side scaling spreads a space over all workers, so a worker sees a subsequence. What it counts adds
+//! up: two copies of a frame belong to one flow and reach one worker, and order is judged inside a flow.
 
-/// Sequence numbers back from the highest within which every verdict is exact: a tenth of a second at 650 kpps and
-/// 4 ms at the line rate of 10 Gbit/s, for 8 KiB.
+/// Sequence numbers back from the highest within which every verdict is exact: a tenth of a second at 650
+/// kpps and 4 ms at the line rate of 10 Gbit/s, for 8 KiB.
 pub const WINDOW: u64 = 65_536;
 /// Flows whose order is followed one by one, at 8 bytes each.
 pub const MAX_FLOWS: u32 = 65_536;
@@ -78,9 +78,9 @@ pub struct SequenceBooks {
 }
 
 impl SequenceBooks {
-    /// Books of space `space` of `spaces`, whose frames walk `flows` flows: frame seq belongs to flow
-    /// (seq × spaces + space) mod flows. Above [`MAX_FLOWS`], order is judged over the space as a whole. Zeros
-    /// count as 1.
+    /// Books of space `space` of `spaces`, whose frames walk `flows` flows: frame seq belongs to flow (seq ×
+    /// spaces + space) mod flows. Above [`MAX_FLOWS`], order is judged over the space as a whole. Zeros count
+    /// as 1.
     #[must_use]
     pub fn new(flows: u32, spaces: u16, space: u16) -> Self {
         let per_flow = flows <= MAX_FLOWS;
@@ -96,8 +96,8 @@ impl SequenceBooks {
         }
     }
 
-    /// Whether order is judged inside each flow; else frames of different flows that overtake each other count as
-    /// reordered.
+    /// Whether order is judged inside each flow; else frames of different flows that overtake each other
+    /// count as reordered.
     #[must_use]
     pub fn per_flow(&self) -> bool {
         self.per_flow
@@ -112,8 +112,8 @@ impl SequenceBooks {
         }
     }
 
-    /// A frame with this number has arrived. The first may have any; from then on a number means the one nearest to
-    /// the highest, so that a jump of 2^31 or more counts as back.
+    /// A frame with this number has arrived. The first may have any; from then on a number means the one
+    /// nearest to the highest, so that a jump of 2^31 or more counts as back.
     #[inline]
     pub fn see(&mut self, seq32: u32) -> Seen {
         let at = self.extend(seq32);
@@ -184,8 +184,8 @@ impl SequenceBooks {
 
     /// Notes a first arrival in its flow, and says whether a later one came before.
     ///
-    /// Numbers are placed some multiple of 2^32 away from the sender's own count, by the same for all: flows are
-    /// renamed by a rotation, and frames of one flow stay together.
+    /// Numbers are placed some multiple of 2^32 away from the sender's own count, by the same for all: flows
+    /// are renamed by a rotation, and frames of one flow stay together.
     #[inline]
     fn follow_flow(&mut self, at: u64) -> bool {
         let index = at.wrapping_mul(self.spaces).wrapping_add(self.space);
