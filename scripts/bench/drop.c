@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// SPDX-License-Identifier: (GPL-2.0-only OR MIT)
 /* The far end of the transmit rows: takes every frame at the earliest point, so that the sender is what is measured. */
 #include <linux/bpf.h>
 

@@ -62,7 +62,6 @@ const ROOMS: &[Room] = &[
     room("measure", Pure, &["units"], &["base64", "hdrhistogram"]),
     room("report", Pure, &["units", "finding", "measure"], &[]),
     room("render", Pure, &["units", "finding", "measure", "report"], &[]),
-    room("verdict", Pure, &["units", "finding", "config", "report"], &[]),
     room("port", Pure, &["units"], &[]),
     // A pcap file is one of its media.
     room("memory_port", Edge, &["units", "port"], &[]),
