@@ -143,17 +143,28 @@ impl Wire {
 }
 
 impl MemoryTx {
+    /// A hand on the wire, which stays when the port has gone to a worker.
+    #[must_use]
+    pub fn handle(&self) -> WireHandle {
+        WireHandle(Arc::clone(&self.wire))
+    }
+}
+
+/// A hand on the wire.
+pub struct WireHandle(Arc<Mutex<Wire>>);
+
+impl WireHandle {
     /// Lets go of every frame that is still held back.
-    pub fn flush(&mut self) {
-        let mut wire = lock(&self.wire);
+    pub fn flush(&self) {
+        let mut wire = lock(&self.0);
         while !wire.held.is_empty() {
             wire.release();
         }
     }
 
     /// Puts a frame on the wire past the faults: a control frame, or one of another sender.
-    pub fn inject(&mut self, frame: &[u8]) {
-        lock(&self.wire).deliver(frame);
+    pub fn inject(&self, frame: &[u8]) {
+        lock(&self.0).deliver(frame);
     }
 }
 
@@ -269,7 +280,7 @@ mod tests {
         let faults = Faults { hold: Ppm(250_000), hold_frames: 3, ..Faults::none(7) };
         let (mut tx, mut rx) = wire(1, 256, 256, faults, |_, _| {});
         assert_eq!(tx.send(200, &mut Numbers(200)), Ok(200));
-        tx.flush();
+        tx.handle().flush();
         let mut seen = received(&mut rx[0]);
         assert!(seen.windows(2).any(|w| w[0] < w[1]), "nothing was reordered");
         seen.sort_unstable();

@@ -16,7 +16,7 @@ struct Need {
     purpose: &'static str,
 }
 
-const NEEDS: [Need; 3] = [
+const NEEDS: [Need; 4] = [
     Need { capability: Capability::CAP_NET_RAW, or: None, purpose: "it opens AF_XDP and packet sockets" },
     Need {
         capability: Capability::CAP_NET_ADMIN,
@@ -27,6 +27,11 @@ const NEEDS: [Need; 3] = [
         capability: Capability::CAP_BPF,
         or: Some(Capability::CAP_SYS_ADMIN),
         purpose: "it loads the XDP program and its maps",
+    },
+    Need {
+        capability: Capability::CAP_PERFMON,
+        or: Some(Capability::CAP_SYS_ADMIN),
+        purpose: "the kernel's verifier refuses an XDP program that computes offsets without it",
     },
 ];
 
@@ -55,7 +60,7 @@ pub fn capability_missing(capability: Capability, purpose: &str) -> Finding {
 }
 
 /// A Fail finding for each capability that is missing to send or receive over AF_XDP. CAP_SYS_ADMIN stands in for
-/// CAP_BPF, as the kernel has it.
+/// CAP_BPF and CAP_PERFMON, as the kernel has it.
 #[must_use]
 pub fn preflight_privileges() -> Vec<Finding> {
     let absent = |capability| !missing(&[capability]).is_empty();
