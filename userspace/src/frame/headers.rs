@@ -150,7 +150,8 @@ mod tests {
         /// Over frames of every kind with one byte of the headers replaced, whole or cut.
         #[test]
         fn plain_frames_are_those_that_the_general_rule_finds_at_the_plain_offsets(
-            spec in prop_oneof![any_spec(), Just(v4_spec())], at in 0usize..46, byte in prop_oneof![Just(0x45), any::<u8>()], len: prop::sample::Index,
+            spec in prop_oneof![any_spec(), Just(v4_spec())], at in 0usize..46,
+            byte in prop_oneof![Just(0x45), any::<u8>()], len: prop::sample::Index,
         ) {
             let mut bytes = frame(&spec, 1, 2, true);
             let port = spec.stack.dst_port().unwrap_or(9);
