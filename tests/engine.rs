@@ -105,8 +105,7 @@ fn originals(setup: Setup) -> HashMap<u32, Vec<u8>> {
     let tap = move |_: Event, frame: &[u8]| drop(heard.lock().unwrap().insert(seq(frame), frame.to_vec()));
     let mut bench = Bench::new(Setup { faults: Faults::none(0), ..setup }, tap);
     while bench.turn() {}
-    let frames = std::mem::take(&mut *frames.lock().unwrap());
-    frames
+    std::mem::take(&mut *frames.lock().unwrap())
 }
 
 #[test]
