@@ -153,7 +153,7 @@ fn send_probes(socket: &UdpSocket, count: usize) {
 fn after_ours(program: &RxProgram, count: u64) -> Vec<QueueCounters> {
     let start = Instant::now();
     loop {
-        let rows = program.counters().expect("the counters");
+        let rows = program.counters(xsk_gen::xdp::MAX_QUEUES).expect("the counters");
         if rows.iter().map(|row| row.ours).sum::<u64>() >= count || start.elapsed() > PATIENCE {
             return rows;
         }

@@ -37,7 +37,7 @@ impl Meter {
             cores: rows,
             process_percent,
             percent_per_gbps: None,
-            ns_per_frame: ratio(load.busy.0, frames),
+            ns_per_frame: ratio(load.busy.0, frames).filter(|_| load.turns > 0),
             empty_turn_percent: ratio(load.empty, load.turns).map(|share| share * 100.0),
         }
     }

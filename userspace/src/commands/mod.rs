@@ -2,6 +2,7 @@
 
 pub mod completions;
 mod control_link;
+mod cross_check;
 mod deliver;
 pub mod demo;
 mod failure;
@@ -10,6 +11,7 @@ mod interrupt;
 mod live;
 pub mod man;
 mod meter;
+mod notice;
 mod output_file;
 mod pair;
 mod placement;

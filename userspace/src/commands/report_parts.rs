@@ -1,9 +1,8 @@
 //! Parts of a Report that both sides make in the same way.
 
 use crate::finding::{Code, Finding, Severity};
-use crate::host::{CrossCheck, DeviceCounters as Device, InterfaceFacts, cross_check};
 use crate::port::PortError;
-use crate::report::{DeviceCounters, Rates, Report};
+use crate::report::{Rates, Report};
 use crate::units::{Nanos, WIRE_OVERHEAD_BYTES};
 use std::collections::BTreeSet;
 
@@ -38,28 +37,6 @@ pub fn rates(volume: Volume, l3_bytes: Option<u32>, time: Option<Nanos>, speed_b
 /// Each value once, ascending.
 pub fn distinct(values: impl Iterator<Item = u32>) -> Vec<u32> {
     values.collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-/// What the device counted between two readings.
-#[must_use]
-pub fn device_delta(before: Option<Device>, after: Option<Device>) -> Option<Device> {
-    Some(after?.since(before?))
-}
-
-/// The device's counters, and what ours was compared with, by the driver's choice of a trustworthy counter.
-pub fn cross_checked(
-    facts: &InterfaceFacts,
-    delta: Option<Device>,
-    compare: impl FnOnce(&Device) -> String,
-) -> DeviceCounters {
-    let counters = delta.map(Device::named).into_iter().flatten();
-    let counters = counters.map(|(name, n)| (name.to_owned(), n)).collect();
-    let (cross_check, cross_check_absent) = match (cross_check(facts), &delta) {
-        (CrossCheck::NetDev, Some(delta)) => (Some(compare(delta)), None),
-        (CrossCheck::NetDev, None) => (None, Some("the device's counters could not be read".to_owned())),
-        (CrossCheck::Unknown(reason), _) => (None, Some(reason)),
-    };
-    DeviceCounters { cross_check, cross_check_absent, counters }
 }
 
 /// A worker's last error as a finding.

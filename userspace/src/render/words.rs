@@ -25,6 +25,9 @@ pub(super) fn seconds(value: Option<f64>) -> String {
 
 /// Numbers of queues or cores: `0, 1, 2`.
 pub(super) fn list(numbers: &[u32]) -> String {
+    if numbers.is_empty() {
+        return "none".to_owned();
+    }
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 

@@ -71,17 +71,22 @@ impl RxProgram {
         sockets.set(queue, fd.as_raw_fd(), 0).map_err(failed)
     }
 
-    /// The counters since the program was loaded: a row a queue, each the sum over CPUs.
+    /// The counters of the first `queues` queues since the program was loaded: a row a queue, each the sum over CPUs.
+    /// A row costs a system call.
     ///
     /// # Errors
     /// `System` when the map cannot be read.
-    pub fn counters(&self) -> Result<Vec<QueueCounters>, Finding> {
+    pub fn counters(&self, queues: u32) -> Result<Vec<QueueCounters>, Finding> {
         let failed =
             |error: MapError| trouble::map(COUNTERS_MAP, "they cannot be read", &Refusal::new(&error));
         let map = self.loaded.ebpf.map(COUNTERS_MAP).ok_or_else(|| trouble::not_in_object(COUNTERS_MAP))?;
         let rows: PerCpuArray<&MapData, [u64; COUNTERS]> = map.try_into().map_err(failed)?;
-        let sums = rows.iter().map(|cpus| Ok(cpus?.iter().copied().map(QueueCounters::from).sum()));
-        sums.collect::<Result<_, _>>().map_err(failed)
+        let row = |queue| {
+            rows.get(&queue, 0)
+                .map(|cpus| cpus.iter().copied().map(QueueCounters::from).sum())
+                .map_err(failed)
+        };
+        (0..queues.min(rows.len())).map(row).collect()
     }
 
     /// Takes the program off the interface; its counters stay readable.

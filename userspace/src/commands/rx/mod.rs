@@ -9,12 +9,13 @@ mod trouble;
 mod watch;
 
 use self::attach::{Attached, Ports, attach, bind};
-use self::readings::{Readings, Window};
+use self::readings::{Device, Readings, Window};
 use self::talk::Talk;
 use self::watch::{Ending, Watch};
 use super::control_link::ControlLink;
 use super::interrupt::Interrupt;
-use super::live::Live;
+use super::live::{Live, Side};
+use super::notice::notice;
 use super::placement::{self, From as End, Seat};
 use super::sockets::{self, Wanted};
 use super::tx::KnownPeer;
@@ -28,8 +29,9 @@ use crate::host::{InterfaceFacts, machine, process};
 use crate::report::{Report, XskModeUsed};
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
-use crate::xdp::{self, RxOptions, RxProgram};
+use crate::xdp::{self, AttachMode, RxOptions, RxProgram};
 use crate::xsk::{self, XskRx};
+use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -121,7 +123,8 @@ impl<'a> Sink<'a> {
         findings.extend(notes);
         findings.extend(chunk.is_none().then(|| jumbo(&facts)));
         let talk = talk(link, frames, &latch, &facts, &seats);
-        let readings = Readings::begin(&attached.program, facts.ifindex);
+        let readings =
+            Readings::begin(&attached.program, Device { ifindex: facts.ifindex, queues: facts.rx_queues });
         let sink = Self {
             config,
             facts,
@@ -141,7 +144,23 @@ impl<'a> Sink<'a> {
         if !config.output.quiet {
             tell(&sink.findings);
         }
+        notice(config.output.quiet, "rx", sink.ready());
         Ok(sink)
+    }
+
+    /// What it waits for, in words.
+    fn ready(&self) -> String {
+        let port =
+            self.config.matches.udp_port.map_or_else(String::new, |port| format!("UDP port {port} or "));
+        let modes = match self.attached.mode {
+            AttachMode::Native => "native XDP",
+            AttachMode::Generic => "generic XDP",
+        };
+        let queues = self.seats.len();
+        format!(
+            "ready on {} ({modes}, {queues} queue(s)): waiting for frames to {port}EtherType 0x88b5",
+            self.facts.name
+        )
     }
 
     /// Where a sender of this host can send to.
@@ -163,13 +182,10 @@ impl<'a> Sink<'a> {
         let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN)
             .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
         let output = &self.config.output;
-        let mut live = Live::new(
-            super::live::Side::Rx,
-            output.interval,
-            output.quiet,
-            watch::goal(self.config),
-            monotonic(),
-        );
+        // A terminal has room for one progress bar, which is the sender's.
+        let quiet = output.quiet || (until_end.is_some() && io::stderr().is_terminal());
+        let goal = watch::goal(self.config);
+        let mut live = Live::new(Side::Rx, output.interval, quiet, goal, monotonic());
         let ending = Ending::new(self.config, until_end, monotonic());
         let watched = Watch { sink: &mut self, running: &running, progress: &progress, ending, interrupt }
             .run(&mut live);
@@ -179,7 +195,7 @@ impl<'a> Sink<'a> {
         stop.store(true, Relaxed);
         let outcomes = running.join();
         let panicked = outcomes.is_none().then(|| worker_lost(&self.facts.name));
-        let windows = self.readings.finish(&self.attached.program, self.facts.ifindex, &self.latch);
+        let windows = self.readings.finish(&self.attached.program, &self.latch);
         let intervals = live.finish(monotonic(), watched.sums);
         let aftermath = Aftermath {
             outcomes: outcomes.unwrap_or_default(),

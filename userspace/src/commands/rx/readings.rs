@@ -34,8 +34,18 @@ pub struct Window {
     pub noticed: Option<(Nanos, Nanos)>,
 }
 
+/// Whose counters are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Device {
+    /// The interface.
+    pub ifindex: u32,
+    /// How many receive queues it has.
+    pub queues: u32,
+}
+
 /// Takes the readings.
 pub struct Readings {
+    on: Device,
     /// Where the open window began, and the last full reading.
     from: Reading,
     last: Reading,
@@ -71,17 +81,21 @@ impl Counted {
 }
 
 impl Reading {
-    fn take(program: &RxProgram, ifindex: u32) -> Self {
-        Self { queues: program.counters().unwrap_or_default(), device: DeviceCounters::read(ifindex).ok() }
+    fn take(program: &RxProgram, on: Device) -> Self {
+        Self {
+            queues: program.counters(on.queues).unwrap_or_default(),
+            device: DeviceCounters::read(on.ifindex).ok(),
+        }
     }
 }
 
 impl Readings {
     /// Begins with a reading.
-    pub fn begin(program: &RxProgram, ifindex: u32) -> Self {
-        let reading = Reading::take(program, ifindex);
+    pub fn begin(program: &RxProgram, on: Device) -> Self {
+        let reading = Reading::take(program, on);
         let meter = Meter::read();
         Self {
+            on,
             from: reading.clone(),
             last: reading,
             epoch: 0,
@@ -97,12 +111,12 @@ impl Readings {
     /// The program's sums now.
     #[must_use]
     pub fn now(&self, program: &RxProgram) -> Counted {
-        let sum: QueueCounters = program.counters().unwrap_or_default().into_iter().sum();
+        let sum: QueueCounters = program.counters(self.on.queues).unwrap_or_default().into_iter().sum();
         Counted { counted: sum.counted, ours: sum.ours, bytes: sum.bytes }
     }
 
     /// Looks: closes the window when another run has begun, and reads when it is time.
-    pub fn look(&mut self, now: Nanos, program: &RxProgram, ifindex: u32, latch: &Latch) {
+    pub fn look(&mut self, now: Nanos, program: &RxProgram, latch: &Latch) {
         if latch.epoch() != self.epoch {
             self.turn_over(latch);
         }
@@ -110,7 +124,7 @@ impl Readings {
         let active = latch.last_probe().is_some_and(|last| now - last < PERIOD) || self.epoch == 0;
         if now >= self.next {
             self.next = now + PERIOD;
-            self.last = Reading::take(program, ifindex);
+            self.last = Reading::take(program, self.on);
             if active {
                 self.meter.1 = Meter::read();
             }
@@ -155,7 +169,7 @@ impl Readings {
     }
 
     /// The last reading; all windows, oldest first.
-    pub fn finish(&mut self, program: &RxProgram, ifindex: u32, latch: &Latch) -> Vec<Window> {
+    pub fn finish(&mut self, program: &RxProgram, latch: &Latch) -> Vec<Window> {
         if latch.epoch() != self.epoch {
             self.turn_over(latch);
         }
@@ -163,7 +177,7 @@ impl Readings {
         if self.epoch == 0 {
             self.meter.1 = Meter::read();
         }
-        self.close(Reading::take(program, ifindex));
+        self.close(Reading::take(program, self.on));
         std::mem::take(&mut self.closed)
     }
 }

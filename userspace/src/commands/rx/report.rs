@@ -3,10 +3,12 @@
 use super::heard::{Heard, Totals as Sent};
 use super::readings::Window;
 use super::{Aftermath, Sink, attach};
+use crate::commands::cross_check::{self, Comparison};
 use crate::commands::report_parts::{self, Volume};
 use crate::commands::rx::trouble;
 use crate::commands::tx::offered;
 use crate::engine::{Books, Outcome, RxTally};
+use crate::finding::Finding;
 use crate::frame::Reason;
 use crate::host::{machine, napi};
 use crate::measure::SequenceCounts;
@@ -103,8 +105,10 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let volume = volume(sink, run);
     let start = run.heard.and_then(|heard| heard.start.as_ref());
     let l3_bytes = start.and_then(l3_bytes);
-    let cores = report_parts::distinct(sink.seats.iter().map(|seat| seat.core));
+    let workers = sink.seats.iter().filter(|_| !sink.config.count_only);
+    let cores = report_parts::distinct(workers.map(|seat| seat.core));
     let (latency_ns, latency_absent) = latency(sink, run);
+    let (device_counters, disagreement) = device_counters(sink, run);
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         id: start.map_or_else(
@@ -125,7 +129,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         latency_ns,
         latency_absent,
         cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, &aftermath.outcomes, volume.frames),
-        device_counters: device_counters(sink, run),
+        device_counters,
         queues: run.queues.clone(),
         streams: streams(run),
         intervals,
@@ -133,6 +137,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     };
     let troubles = trouble::find(sink, aftermath, run, &report);
     report.findings.extend(troubles);
+    report.findings.extend(disagreement);
     report_parts::check_books(&mut report);
     report_parts::check_line_rate(&mut report);
     report
@@ -161,19 +166,21 @@ fn l3_bytes(start: &crate::frame::Start) -> Option<u32> {
 }
 
 fn setup(sink: &Sink<'_>, cores: &[u32]) -> Setup {
+    // Without sockets there are no rings, no chunks and no workers.
+    let sockets = u32::from(!sink.config.count_only);
     Setup {
         xdp_mode: attach::mode_used(sink.attached.mode),
         xsk_mode: sink.xsk_mode,
         engine: None,
-        need_wakeup: sink.config.modes.need_wakeup,
+        need_wakeup: sink.config.modes.need_wakeup && !sink.config.count_only,
         busy_poll: sink.config.modes.busy_poll,
         queues: sink.seats.iter().map(|seat| seat.queue).collect(),
-        cores: if sink.config.count_only { Vec::new() } else { cores.to_vec() },
+        cores: cores.to_vec(),
         irq_cores: napi::irq_cores(&sink.facts),
         batch: sink.config.batch,
-        ring_size: sink.ring,
-        chunk_bytes: sink.chunk_bytes,
-        chunks: sink.chunks,
+        ring_size: sink.ring * sockets,
+        chunk_bytes: sink.chunk_bytes * sockets,
+        chunks: sink.chunks * sockets,
         hugepages: sink.config.rings.hugepages,
         napi: napi::settings(&sink.facts),
     }
@@ -268,12 +275,14 @@ fn latency(sink: &Sink<'_>, run: &RunFacts<'_>) -> (Option<LatencyNs>, Option<St
 }
 
 /// All counters by name. The device must have counted what the program saw, frame by frame.
-fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> DeviceCounters {
-    let seen = run.xdp.frames();
-    let compare = |d: &crate::host::DeviceCounters| {
-        format!("netdev rx_packets {} against {seen} seen by the XDP program", d.rx_packets)
+fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> (DeviceCounters, Option<Finding>) {
+    let of = |device: &crate::host::DeviceCounters| Comparison {
+        counter: "netdev.rx_packets",
+        device: device.rx_packets,
+        our_name: "frames seen by the XDP program",
+        ours: run.xdp.frames(),
     };
-    let mut counters = report_parts::cross_checked(&sink.facts, run.window.device, compare);
+    let (mut counters, disagreement) = cross_check::compare(&sink.facts, run.window.device, of);
     let xdp = run.xdp;
     let named = [
         ("xdp.ours", xdp.ours),
@@ -290,7 +299,7 @@ fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> DeviceCounters {
         ("xsk.rx_fill_ring_empty_descs", run.drops.fill_ring_empty),
     ];
     counters.counters.extend(named.map(|(name, n)| (name.to_owned(), n)));
-    counters
+    (counters, disagreement)
 }
 
 fn streams(run: &RunFacts<'_>) -> Vec<StreamRow> {

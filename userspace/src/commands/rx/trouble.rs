@@ -5,13 +5,7 @@ use super::{Aftermath, Sink};
 use crate::commands::report_parts;
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::Reason;
-use crate::host::{CrossCheck, cross_check};
 use crate::report::Report;
-
-/// How far the device's count may lie from the program's: frames between the two readings, and a share for counters
-/// that drivers update late.
-const TOLERANCE_FRAMES: u64 = 64;
-const TOLERANCE_SHARE: u64 = 1000;
 
 /// The findings of one run.
 pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: &Report) -> Vec<Finding> {
@@ -22,7 +16,6 @@ pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: 
     found.extend(unexplained(sink, report));
     found.extend(no_socket(sink, run));
     found.extend(bad_frames(sink, run));
-    found.extend(device_disagrees(sink, run));
     let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
     found.extend(failed.map(|error| report_parts::port_failed(&sink.facts.name, "receiving", error)));
     if aftermath.interrupted {
@@ -137,16 +130,4 @@ fn bad_frames(sink: &Sink<'_>, run: &RunFacts<'_>) -> Vec<Finding> {
         );
     }
     found
-}
-
-fn device_disagrees(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
-    let device = run.window.device.filter(|_| cross_check(&sink.facts) == CrossCheck::NetDev)?;
-    let seen = run.xdp.frames();
-    let off = device.rx_packets.abs_diff(seen);
-    (off > TOLERANCE_FRAMES.max(seen / TOLERANCE_SHARE)).then(|| {
-        let what = format!("the device counted {} frames, the XDP program {seen}", device.rx_packets);
-        Finding::new(Code::DeviceDisagrees, Severity::Warn, name(sink), what)
-            .why("frames passed one of them and not the other")
-            .remedy("run again with nothing else on the interface")
-    })
 }

@@ -99,13 +99,11 @@ impl Watch<'_, '_> {
                     live.restart(now, Sums { drops: sums.drops, ..Sums::default() });
                 }
             }
-            self.sink.readings.look(
-                now,
-                &self.sink.attached.program,
-                self.sink.facts.ifindex,
-                &self.sink.latch,
-            );
-            live.tick(now, sums);
+            self.sink.readings.look(now, &self.sink.attached.program, &self.sink.latch);
+            // While nobody sends there is nothing to tell.
+            if epoch > 0 {
+                live.tick(now, sums);
+            }
             let workers_gone = !self.progress.is_empty() && self.running.finished();
             let over = self.over();
             let time = self.ending.is_now(now, sums.frames, over);

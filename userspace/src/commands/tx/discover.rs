@@ -4,6 +4,7 @@ use super::offer;
 use crate::commands::Failure;
 use crate::commands::control_link::ControlLink;
 use crate::commands::interrupt::Interrupt;
+use crate::commands::notice::notice;
 use crate::config::TxConfig;
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::{Addresses, Control, Hello};
@@ -63,6 +64,7 @@ fn ask(
     interrupt: &Interrupt,
 ) -> Result<Peer, Failure> {
     let everyone = offer::stack(config, facts, &Peer { mac: MacAddr6::broadcast(), ip: None });
+    notice(config.output.quiet, "tx", format_args!("asking for a sink on {}", facts.name));
     let hello = Control::Hello(Hello { addresses: Addresses::of(&everyone) });
     let deadline = monotonic() + PATIENCE;
     let mut next = Nanos(0);

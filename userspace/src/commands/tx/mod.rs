@@ -11,6 +11,7 @@ use super::control_link::ControlLink;
 use super::interrupt::Interrupt;
 use super::live::{Goal, Live, Side, Sums};
 use super::meter::Meter;
+use super::notice::notice;
 use super::placement::{self, From as End, Seat};
 use super::sockets::{self, Sockets, Wanted};
 use super::{Failure, ground, pair, tell};
@@ -152,6 +153,7 @@ impl<'a> Sender<'a> {
     /// # Errors
     /// When the run could not begin.
     pub fn run(mut self, interrupt: &Interrupt) -> Result<Report, Failure> {
+        notice(self.config.output.quiet, "tx", self.offer.words());
         announce::start(&mut self.link, &self.offer)?;
         let started_at = machine::wall_clock();
         let before = (Meter::read(), DeviceCounters::read(self.facts.ifindex).ok());

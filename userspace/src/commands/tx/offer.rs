@@ -110,6 +110,13 @@ impl Offer {
         })
     }
 
+    /// What is about to be sent, in words.
+    pub fn words(&self) -> String {
+        let rate = self.rate.map_or_else(|| "as fast as it goes".to_owned(), |rate| format!("at {rate}"));
+        let (size, mac) = (self.config.size.with_fcs(), self.stack.dst_mac.to_string().to_lowercase());
+        format!("sending frames of {size} bytes (FCS included) to {mac} {rate}")
+    }
+
     /// The stream of one sequence space.
     pub fn stream(&self, space: u16) -> StreamSpec {
         StreamSpec {

@@ -2,6 +2,7 @@
 
 use super::announce::tx_books;
 use super::{Aftermath, Sender, xdp_mode};
+use crate::commands::cross_check::{self, Comparison};
 use crate::commands::report_parts::{self, Volume};
 use crate::engine::TxBooks;
 use crate::finding::{Code, Finding, Severity};
@@ -21,7 +22,9 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
     let l3_bytes = sender.offer.stack.l3_len(sender.config.size);
     let cores: Vec<u32> = sender.seats.iter().map(|seat| seat.core).collect();
     let (before, after) = (&aftermath.before.0, &aftermath.after.0);
+    let (device_counters, disagreement) = device_counters(&sender, aftermath, volume.frames);
     let mut findings = sender.findings.clone();
+    findings.extend(disagreement);
     findings.extend(troubles(&sender, aftermath, &balance, window, &books));
     let mut report = Report {
         schema: SCHEMA.to_owned(),
@@ -40,7 +43,7 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         latency_ns: None,
         latency_absent: Some("latency is measured where frames arrive".to_owned()),
         cpu: before.cost(after, &cores, &aftermath.outcomes, volume.frames),
-        device_counters: device_counters(&sender, aftermath, volume.frames),
+        device_counters,
         queues: queues(&sender, &books),
         streams: books
             .iter()
@@ -101,16 +104,19 @@ fn queues(sender: &Sender<'_>, books: &[&TxBooks]) -> Vec<QueueRow> {
     books.iter().filter_map(row).collect()
 }
 
-/// The device's counters over the run. Its count of sent frames must not be below ours by more than what it dropped.
-fn device_counters(sender: &Sender<'_>, aftermath: &Aftermath, completed: u64) -> DeviceCounters {
-    let delta = report_parts::device_delta(aftermath.before.1, aftermath.after.1);
-    let compare = |d: &crate::host::DeviceCounters| {
-        format!(
-            "netdev tx_packets + tx_dropped {} against {completed} completed and the control frames",
-            d.tx_packets + d.tx_dropped
-        )
-    };
-    report_parts::cross_checked(&sender.facts, delta, compare)
+/// The device's counters over the run; control frames were sent before and after it.
+fn device_counters(
+    sender: &Sender<'_>,
+    aftermath: &Aftermath,
+    completed: u64,
+) -> (DeviceCounters, Option<Finding>) {
+    let delta = cross_check::delta(aftermath.before.1, aftermath.after.1);
+    cross_check::compare(&sender.facts, delta, |device| Comparison {
+        counter: "netdev.tx_packets + netdev.tx_dropped",
+        device: device.tx_packets + device.tx_dropped,
+        our_name: "frames completed",
+        ours: completed,
+    })
 }
 
 fn troubles(
