@@ -30,6 +30,12 @@ impl Failure {
         }
     }
 
+    /// A run that a signal ended before its first frame.
+    pub fn interrupted(iface: &str) -> Self {
+        let what = "a signal came before the first frame; there is nothing to report";
+        Self::Failed(vec![Finding::new(Code::Interrupted, Severity::Fail, iface, what)])
+    }
+
     /// A run that failed in the middle, for a reason of the system's.
     pub fn system(on: impl Into<String>, what: impl Into<String>, error: &io::Error) -> Self {
         Self::Failed(vec![system_finding(on, what, error)])

@@ -73,7 +73,10 @@ pub fn wait_for_carrier(facts: &InterfaceFacts, wait: Nanos, interrupt: &Interru
     let deadline = monotonic() + wait;
     let mut told = false;
     while !InterfaceFacts::read(&facts.name)?.carrier {
-        if monotonic() >= deadline || interrupt.raised() {
+        if interrupt.raised() {
+            return Err(Failure::interrupted(&facts.name));
+        }
+        if monotonic() >= deadline {
             return Err(no_carrier(&facts.name, wait).into());
         }
         if !told {

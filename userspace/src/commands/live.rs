@@ -86,11 +86,11 @@ impl Live {
         Self { side, interval, started: now, last: (now, Sums::default()), rows: Vec::new(), show, goal }
     }
 
-    /// Starts over at `now`: what was before the run is no interval of it.
-    pub fn restart(&mut self, now: Nanos, sums: Sums) {
+    /// Starts over at `now` from `sums`, for another run; returns the rows so far.
+    pub fn restart(&mut self, now: Nanos, sums: Sums) -> Vec<IntervalRow> {
         self.started = now;
         self.last = (now, sums);
-        self.rows.clear();
+        std::mem::take(&mut self.rows)
     }
 
     /// Looks at the workers; closes the interval when it is over.

@@ -1,7 +1,7 @@
 //! The first lines of a run: where, in which modes, and what is offered.
 
 use super::words::{UNKNOWN, kind, list, plural, scaled, seconds, xdp_mode, xsk_mode};
-use crate::report::{Interface, Offered, Setup};
+use crate::report::{Interface, Offered, Setup, XskModeUsed};
 use crate::units::{grouped, si};
 
 /// A title and labelled lines, each ended by a line feed: the interface, the modes obtained, the workers, and the
@@ -37,9 +37,13 @@ fn speed_text(bps: u64) -> String {
 }
 
 fn modes(setup: &Setup) -> String {
-    let wakeup = if setup.need_wakeup { "wakes the driver when asked" } else { "wakes the driver each turn" };
+    let wakeup = match setup.xsk_mode {
+        XskModeUsed::None => "",
+        _ if setup.need_wakeup => ", wakes the driver when asked",
+        _ => ", wakes the driver each turn",
+    };
     let polling = if setup.busy_poll { ", busy polling" } else { "" };
-    format!("{}, {}, {wakeup}{polling}", xdp_mode(setup.xdp_mode), xsk_mode(setup.xsk_mode))
+    format!("{}, {}{wakeup}{polling}", xdp_mode(setup.xdp_mode), xsk_mode(setup.xsk_mode))
 }
 
 fn workers(setup: &Setup) -> String {

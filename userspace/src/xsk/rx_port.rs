@@ -8,9 +8,6 @@ use std::os::fd::{AsRawFd, RawFd};
 use xsk_rs::umem::frame::FrameDesc;
 use xsk_rs::{CompQueue, FillQueue, RxQueue, TxQueue, Umem};
 
-/// Frames visited a call at the most.
-const RECV_BATCH: usize = 256;
-
 /// Receive side of one AF_XDP socket.
 pub struct XskRx {
     rx: RxQueue,
@@ -35,7 +32,8 @@ impl XskRx {
                 why: "it does not hold every chunk".into(),
             });
         }
-        let descs = vec![FrameDesc::default(); RECV_BATCH];
+        // A call can visit a ring full of frames.
+        let descs = vec![FrameDesc::default(); spec.ring as usize];
         Ok(Self { rx, fill, _tx: tx, _completions: completions, umem, descs, busy_poll: false, spec })
     }
 
@@ -68,7 +66,7 @@ impl XskRx {
 
 impl RxPort for XskRx {
     fn recv(&mut self, max: usize, mut visit: impl FnMut(RxFrame<'_>)) -> Result<usize, PortError> {
-        let max = max.min(RECV_BATCH);
+        let max = max.min(self.descs.len());
         let Some(descs) = self.descs.get_mut(..max) else { return Ok(0) };
         // SAFETY: the descriptors are overwritten with what the kernel received into this UMEM, and leave this port
         // only as the chunks that `give_back` returns.

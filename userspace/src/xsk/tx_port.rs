@@ -8,9 +8,6 @@ use std::os::fd::{AsRawFd, RawFd};
 use xsk_rs::umem::frame::FrameDesc;
 use xsk_rs::{CompQueue, FillQueue, RxQueue, TxQueue, Umem};
 
-/// Completions taken a call at the most.
-const RECLAIM_BATCH: usize = 256;
-
 /// Transmit side of one AF_XDP socket.
 pub struct XskTx {
     // The rings are declared before the memory that they describe; xsk-rs keeps both alive until the last is dropped.
@@ -36,7 +33,8 @@ impl XskTx {
             _fill: fill,
             umem,
             staged: Vec::with_capacity(chunks.len()),
-            returned: vec![FrameDesc::default(); RECLAIM_BATCH],
+            // A call can take a ring full of completions.
+            returned: vec![FrameDesc::default(); spec.ring as usize],
             free: chunks,
             in_flight: 0,
             spec,

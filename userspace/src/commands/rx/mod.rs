@@ -14,7 +14,7 @@ use self::talk::Talk;
 use self::watch::{Ending, Watch};
 use super::control_link::ControlLink;
 use super::interrupt::Interrupt;
-use super::live::{Live, Side};
+use super::live::{Live, Side, Sums};
 use super::notice::notice;
 use super::placement::{self, From as End, Seat};
 use super::sockets::{self, Wanted};
@@ -74,7 +74,6 @@ pub struct Sink<'a> {
 struct Aftermath {
     outcomes: Vec<Outcome>,
     windows: Vec<Window>,
-    started_at: String,
     interrupted: bool,
     failed: Option<Finding>,
 }
@@ -175,7 +174,6 @@ impl<'a> Sink<'a> {
     /// # Errors
     /// When the run could not begin.
     pub fn run(mut self, interrupt: &Interrupt, until_end: Option<UntilEnd>) -> Result<Vec<Report>, Failure> {
-        let started_at = machine::wall_clock();
         let progress: Vec<_> = self.ports.iter().map(|_| Arc::new(Progress::default())).collect();
         let crews = placement::crews(self.workers(&progress));
         let stop = Arc::new(AtomicBool::new(false));
@@ -196,15 +194,24 @@ impl<'a> Sink<'a> {
         let outcomes = running.join();
         let panicked = outcomes.is_none().then(|| worker_lost(&self.facts.name));
         let windows = self.readings.finish(&self.attached.program, &self.latch);
-        let intervals = live.finish(monotonic(), watched.sums);
+        let mut intervals = watched.intervals;
+        intervals.push(live.finish(monotonic(), self.sums(&progress)));
         let aftermath = Aftermath {
             outcomes: outcomes.unwrap_or_default(),
             windows,
-            started_at,
             interrupted: interrupt.raised(),
             failed: watched.failed.or(panicked),
         };
         Ok(report::build(&self, aftermath, intervals))
+    }
+
+    /// Figures so far: the workers', or in count-only the program's.
+    fn sums(&self, progress: &[Arc<Progress>]) -> Sums {
+        if !self.config.count_only {
+            return Sums::of(progress);
+        }
+        let counted = self.readings.now(&self.attached.program);
+        Sums { frames: counted.counted, bytes: counted.counted_bytes(), drops: 0, shortfall: 0 }
     }
 
     /// The workers with their cores.

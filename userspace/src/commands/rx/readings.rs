@@ -2,7 +2,7 @@
 
 use crate::commands::meter::Meter;
 use crate::engine::Latch;
-use crate::host::DeviceCounters;
+use crate::host::{DeviceCounters, machine};
 use crate::sys::clock::monotonic;
 use crate::units::{FCS_BYTES, Nanos};
 use crate::xdp::{QueueCounters, RxProgram};
@@ -24,6 +24,8 @@ pub struct Window {
     pub epoch: u32,
     /// Its tag.
     pub run: Option<u16>,
+    /// Wall-clock start, RFC 3339, UTC.
+    pub started_at: String,
     /// The program's counters, by queue.
     pub queues: Vec<QueueCounters>,
     /// The device's counters.
@@ -51,6 +53,7 @@ pub struct Readings {
     last: Reading,
     epoch: u32,
     run: Option<u16>,
+    started_at: String,
     meter: (Meter, Meter),
     noticed: Option<(Nanos, Nanos)>,
     counted: u64,
@@ -100,6 +103,7 @@ impl Readings {
             last: reading,
             epoch: 0,
             run: None,
+            started_at: machine::wall_clock(),
             meter: (meter.clone(), meter),
             noticed: None,
             counted: 0,
@@ -139,6 +143,7 @@ impl Readings {
         }
         let meter = Meter::read();
         (self.epoch, self.run) = (latch.epoch(), latch.run());
+        self.started_at = machine::wall_clock();
         self.meter = (meter.clone(), meter);
         self.noticed = None;
     }
@@ -161,6 +166,7 @@ impl Readings {
         self.closed.push(Window {
             epoch: self.epoch,
             run: self.run,
+            started_at: self.started_at.clone(),
             queues,
             device,
             meter: self.meter.clone(),

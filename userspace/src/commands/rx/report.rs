@@ -38,18 +38,16 @@ pub struct RunFacts<'r> {
     pub drops: RxDrops,
 }
 
-/// Builds the Reports; intervals belong to the whole session and stand in the first.
-pub fn build(sink: &Sink<'_>, mut aftermath: Aftermath, intervals: Vec<IntervalRow>) -> Vec<Report> {
+/// Builds the Reports; `intervals` are those of each run.
+pub fn build(sink: &Sink<'_>, mut aftermath: Aftermath, intervals: Vec<Vec<IntervalRow>>) -> Vec<Report> {
     let mut tallies = take_tallies(&mut aftermath.outcomes);
     let windows = std::mem::take(&mut aftermath.windows);
-    let mut intervals = Some(intervals);
-    let several = windows.len() > 1;
+    let mut intervals = intervals.into_iter();
     windows
         .iter()
         .map(|window| {
             let run = gather(sink, window, &mut tallies);
-            let rows = intervals.take().filter(|_| !several).unwrap_or_default();
-            one(sink, &aftermath, &run, rows)
+            one(sink, &aftermath, &run, intervals.next().unwrap_or_default())
         })
         .collect()
 }
@@ -116,7 +114,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
             |s| s.id.clone(),
         ),
         command: "rx".to_owned(),
-        started_at: aftermath.started_at.clone(),
+        started_at: run.window.started_at.clone(),
         duration_s: time.map(Nanos::as_secs_f64),
         host: machine::host(),
         interface: (&sink.facts).into(),

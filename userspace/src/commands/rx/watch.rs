@@ -6,6 +6,7 @@ use crate::commands::live::{Goal, Live, Sums};
 use crate::config::RxConfig;
 use crate::engine::{Progress, Running};
 use crate::finding::Finding;
+use crate::report::IntervalRow;
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
 use std::sync::Arc;
@@ -37,8 +38,8 @@ pub struct Ending {
 
 /// How the watch ended.
 pub struct Watched {
-    /// The workers' sums.
-    pub sums: Sums,
+    /// Interval rows of the runs that another one followed.
+    pub intervals: Vec<Vec<IntervalRow>>,
     /// Why it could not go on.
     pub failed: Option<Finding>,
 }
@@ -89,16 +90,18 @@ impl Watch<'_, '_> {
     /// Watches until it is time to stop.
     pub fn run(mut self, live: &mut Live) -> Watched {
         let mut epoch = 0;
+        let mut before = Sums::default();
+        let mut intervals = Vec::new();
         loop {
             let now = monotonic();
             let failed = self.sink.talk.turn(now).err();
-            let sums = self.sums();
+            let sums = self.sink.sums(self.progress);
             if self.sink.latch.epoch() != epoch {
+                let rows = live.restart(now, before);
+                intervals.extend((epoch > 0).then_some(rows));
                 epoch = self.sink.latch.epoch();
-                if epoch == 1 {
-                    live.restart(now, Sums { drops: sums.drops, ..Sums::default() });
-                }
             }
+            before = sums;
             self.sink.readings.look(now, &self.sink.attached.program, &self.sink.latch);
             // While nobody sends there is nothing to tell.
             if epoch > 0 {
@@ -108,7 +111,7 @@ impl Watch<'_, '_> {
             let over = self.over();
             let time = self.ending.is_now(now, sums.frames, over);
             if failed.is_some() || workers_gone || self.interrupt.raised() || time {
-                return Watched { sums, failed };
+                return Watched { intervals, failed };
             }
             thread::sleep(LOOK);
         }
@@ -118,14 +121,5 @@ impl Watch<'_, '_> {
     fn over(&self) -> bool {
         let heard = self.sink.latch.run().and_then(|run| self.sink.talk.heard(run));
         heard.is_some_and(|heard| heard.totals().is_some())
-    }
-
-    /// Figures so far: the workers', or in count-only the program's.
-    fn sums(&self) -> Sums {
-        if self.sink.config.count_only {
-            let counted = self.sink.readings.now(&self.sink.attached.program);
-            return Sums { frames: counted.counted, bytes: counted.counted_bytes(), drops: 0, shortfall: 0 };
-        }
-        Sums::of(self.progress)
     }
 }

@@ -83,7 +83,7 @@ fn ask(
             }
         }
     }
-    Err(nobody(facts).into())
+    Err(if interrupt.raised() { Failure::interrupted(&facts.name) } else { nobody(facts).into() })
 }
 
 fn nobody(facts: &InterfaceFacts) -> Finding {
