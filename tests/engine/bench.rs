@@ -70,7 +70,8 @@ impl Bench {
         let progress = || Arc::new(Progress::default());
         let tx = TxWorker::new(port, Stream::new(spec).unwrap(), 0, pacer, CHUNKS, progress());
         let latch = Arc::new(Latch::new(None));
-        latch.announce(Shape { flows: setup.flows, spaces: 1 });
+        let epoch = latch.admit(RUN, Nanos(1)).expect("the first run is admitted");
+        latch.announce(epoch, Shape { flows: setup.flows, spaces: 1 });
         let receive = |(queue, port)| {
             let inspector = Inspector { udp_port: Some(PORT), verify: true };
             let spec = RxSpec { queue, batch: BATCH, inspector, clock_id: CLOCK, clock: || Nanos(1_000_000) };

@@ -88,6 +88,7 @@ impl Live {
 
     /// Starts over at `now` from `sums`, for another run; returns the rows so far.
     pub fn restart(&mut self, now: Nanos, sums: Sums) -> Vec<IntervalRow> {
+        self.close_last(now, sums);
         self.started = now;
         self.last = (now, sums);
         std::mem::take(&mut self.rows)
@@ -109,13 +110,17 @@ impl Live {
 
     /// Ends the run: a last, shorter row, if anything was left to tell.
     pub fn finish(&mut self, now: Nanos, sums: Sums) -> Vec<IntervalRow> {
-        if now > self.last.0 && sums != self.last.1 {
-            self.close(now, sums);
-        }
+        self.close_last(now, sums);
         if let Show::Bar(bar) = &self.show {
             bar.finish_and_clear();
         }
         std::mem::take(&mut self.rows)
+    }
+
+    fn close_last(&mut self, now: Nanos, sums: Sums) {
+        if now > self.last.0 && sums != self.last.1 {
+            self.close(now, sums);
+        }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "figures for people")]

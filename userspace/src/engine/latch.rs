@@ -1,10 +1,16 @@
-//! Which run the receive workers count: the first that any of them sees, until it has been silent for a second.
+//! Which run the receive workers count: the first that any of them sees, until it has ended or been silent for a
+//! second.
 
 use crate::units::Nanos;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 
 /// Silence after which another run may take the latched one's place.
 pub const SILENCE: Nanos = Nanos::SECOND;
+/// The same once the latched run has told its END: what was under way then has arrived, and the sender still repeats
+/// its END for twice as long.
+pub const SILENCE_AFTER_END: Nanos = Nanos::from_millis(50);
 
 /// What the sender's START says about its sequence: needed to judge reordering inside a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,15 +21,6 @@ pub struct Shape {
     pub spaces: u16,
 }
 
-/// What becomes of a frame of some run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Admission {
-    /// It belongs to the run of this epoch.
-    Epoch(u32),
-    /// It belongs to another run.
-    Other,
-}
-
 /// The latch that the receive workers of one sink share.
 #[derive(Debug)]
 pub struct Latch {
@@ -32,9 +29,11 @@ pub struct Latch {
     /// The only tag that is accepted, where one was asked for.
     only: Option<u16>,
     last_probe: AtomicU64,
-    /// Flows in the lower half, spaces above; 0 while no START has come.
+    /// Flows in the lower half, spaces above, and on top the lower half of the epoch that they were said of.
     shape: AtomicU64,
     expecting: AtomicBool,
+    /// The last epoch whose END was heard; none has the highest number.
+    concluded: AtomicU32,
 }
 
 impl Latch {
@@ -47,6 +46,7 @@ impl Latch {
             last_probe: AtomicU64::new(0),
             shape: AtomicU64::new(0),
             expecting: AtomicBool::new(false),
+            concluded: AtomicU32::new(u32::MAX),
         }
     }
 
@@ -70,23 +70,28 @@ impl Latch {
         Some(self.last_probe.load(Relaxed)).filter(|ns| *ns > 0).map(Nanos)
     }
 
-    /// What the sender said of its sequence.
+    /// What the sender of the run that is counted now said of its sequence.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "taken apart as it was put together")]
     pub fn shape(&self) -> Option<Shape> {
         let packed = self.shape.load(Acquire);
-        (packed != 0).then_some(Shape { flows: packed as u32, spaces: (packed >> 32) as u16 })
+        let said_of_this = packed != 0 && (packed >> 48) as u16 == self.epoch() as u16;
+        said_of_this.then_some(Shape { flows: packed as u32, spaces: (packed >> 32) as u16 })
     }
 
-    /// Notes a START: frames will come, numbered in this shape.
-    pub fn announce(&self, shape: Shape) {
-        self.shape.store(u64::from(shape.flows) | u64::from(shape.spaces) << 32, Release);
+    /// Notes the START of run number `epoch`: frames will come, numbered in this shape.
+    pub fn announce(&self, epoch: u32, shape: Shape) {
+        let of = u64::from(epoch) << 48;
+        self.shape.store(u64::from(shape.flows) | u64::from(shape.spaces) << 32 | of, Release);
         self.expecting.store(true, Release);
     }
 
-    /// Notes an END: nothing more is expected.
-    pub fn conclude(&self) {
-        self.expecting.store(false, Release);
+    /// Notes the END of run number `epoch`: nothing more is expected of it.
+    pub fn conclude(&self, epoch: u32) {
+        if epoch == self.epoch() {
+            self.concluded.store(epoch, Release);
+            self.expecting.store(false, Release);
+        }
     }
 
     /// Whether a run is between its START and its END.
@@ -94,41 +99,58 @@ impl Latch {
         self.expecting.load(Relaxed)
     }
 
+    /// Whether the run that is counted now has told its END.
+    #[must_use]
+    pub fn concluded(&self) -> bool {
+        self.concluded.load(Relaxed) == self.epoch()
+    }
+
     /// Notes that the latched run was heard of.
-    pub(super) fn touch(&self, now: Nanos) {
+    pub fn touch(&self, now: Nanos) {
         self.last_probe.store(now.0, Relaxed);
     }
 
-    /// Latches `run` where that is allowed: nothing is latched, or it has been silent. Whether `run` is the one that
-    /// is counted now.
-    pub fn admits(&self, run: u16, now: Nanos) -> bool {
-        self.admit(run, now) != Admission::Other
-    }
-
-    /// Judges a frame that is not of the run that the worker counts: latches its run where that is allowed.
-    pub(super) fn admit(&self, run: u16, now: Nanos) -> Admission {
+    /// The number of `run`, which is latched where that is allowed: nothing is, or what is has ended or been silent.
+    /// None when it is another run's turn.
+    pub fn admit(&self, run: u16, now: Nanos) -> Option<u32> {
         if self.only.is_some_and(|only| only != run) {
-            return Admission::Other;
+            return None;
         }
         let mut state = self.state.load(Acquire);
         loop {
             let epoch = (state >> 32) as u32;
             let same = epoch != 0 && state & 0xFFFF == u64::from(run);
             if same {
-                return Admission::Epoch(epoch);
+                return Some(epoch);
             }
-            if epoch != 0 && now - Nanos(self.last_probe.load(Relaxed)) < SILENCE {
-                return Admission::Other;
+            if epoch != 0 && now - Nanos(self.last_probe.load(Relaxed)) < self.patience(epoch) {
+                return None;
             }
-            let next = u64::from(epoch + 1) << 32 | u64::from(run);
-            match self.state.compare_exchange(state, next, Release, Acquire) {
-                Ok(_) => {
-                    self.touch(now);
-                    return Admission::Epoch(epoch + 1);
-                }
+            match self.latch(state, run, now) {
+                Ok(next) => return Some(next),
                 Err(seen) => state = seen,
             }
         }
+    }
+
+    /// Counts anew under the tag that is latched: its sender was started again. The number of the new run.
+    pub fn renew(&self, run: u16, now: Nanos) -> u32 {
+        let state = self.state.load(Acquire);
+        // Who was faster has done the same.
+        self.latch(state, run, now).unwrap_or_else(|seen| (seen >> 32) as u32)
+    }
+
+    fn patience(&self, epoch: u32) -> Nanos {
+        if self.concluded.load(Relaxed) == epoch { SILENCE_AFTER_END } else { SILENCE }
+    }
+
+    /// Replaces `state` by the next run; the state that was there instead when another thread was faster.
+    fn latch(&self, state: u64, run: u16, now: Nanos) -> Result<u32, u64> {
+        let epoch = (state >> 32) as u32 + 1;
+        // Before the state: a third run must not find the new one with the silence of the old.
+        self.touch(now);
+        let next = u64::from(epoch) << 32 | u64::from(run);
+        self.state.compare_exchange(state, next, Release, Acquire).map(|_| epoch)
     }
 }
 
@@ -140,31 +162,54 @@ mod tests {
     fn the_first_run_is_latched_and_others_wait_for_silence() {
         let latch = Latch::new(None);
         assert_eq!((latch.epoch(), latch.run()), (0, None));
-        assert_eq!(latch.admit(7, Nanos(100)), Admission::Epoch(1));
-        assert_eq!(latch.admit(7, Nanos(200)), Admission::Epoch(1));
-        assert_eq!(latch.admit(8, Nanos(300)), Admission::Other);
+        assert_eq!(latch.admit(7, Nanos(100)), Some(1));
+        assert_eq!(latch.admit(7, Nanos(200)), Some(1));
+        assert_eq!(latch.admit(8, Nanos(300)), None);
         latch.touch(Nanos(400));
-        assert_eq!(latch.admit(8, Nanos(399) + SILENCE), Admission::Other);
-        assert_eq!(latch.admit(8, Nanos(400) + SILENCE), Admission::Epoch(2));
+        assert_eq!(latch.admit(8, Nanos(399) + SILENCE), None);
+        assert_eq!(latch.admit(8, Nanos(400) + SILENCE), Some(2));
         assert_eq!((latch.epoch(), latch.run()), (2, Some(8)));
     }
 
     #[test]
     fn a_demanded_tag_is_the_only_one() {
         let latch = Latch::new(Some(9));
-        assert_eq!(latch.admit(7, Nanos(1)), Admission::Other);
-        assert_eq!(latch.admit(9, Nanos(2)), Admission::Epoch(1));
+        assert_eq!(latch.admit(7, Nanos(1)), None);
+        assert_eq!(latch.admit(9, Nanos(2)), Some(1));
     }
 
     #[test]
-    fn a_shape_is_what_was_announced() {
+    fn a_shape_is_what_was_announced_of_the_run_that_is_counted() {
         let latch = Latch::new(None);
         assert_eq!(latch.shape(), None);
         let shape = Shape { flows: 65_536, spaces: 64 };
-        latch.announce(shape);
+        assert_eq!(latch.admit(7, Nanos(1)), Some(1));
+        latch.announce(1, shape);
         assert_eq!(latch.shape(), Some(shape));
         assert!(latch.expecting());
-        latch.conclude();
+        latch.conclude(1);
         assert!(!latch.expecting());
+        assert_eq!(latch.admit(8, Nanos(1) + SILENCE), Some(2));
+        assert_eq!(latch.shape(), None);
+    }
+
+    #[test]
+    fn a_run_that_has_ended_soon_makes_room() {
+        let latch = Latch::new(None);
+        assert_eq!(latch.admit(7, Nanos(1)), Some(1));
+        latch.conclude(1);
+        assert_eq!(latch.admit(8, SILENCE_AFTER_END), None);
+        assert_eq!(latch.admit(8, Nanos(1) + SILENCE_AFTER_END), Some(2));
+        // A late END of the first says nothing of the second.
+        latch.conclude(1);
+        assert_eq!(latch.admit(9, Nanos(1) + SILENCE_AFTER_END + SILENCE_AFTER_END), None);
+    }
+
+    #[test]
+    fn a_sender_that_was_started_again_is_another_run_under_the_same_tag() {
+        let latch = Latch::new(Some(7));
+        assert_eq!(latch.admit(7, Nanos(1)), Some(1));
+        assert_eq!(latch.renew(7, Nanos(2)), 2);
+        assert_eq!((latch.admit(7, Nanos(3)), latch.run()), (Some(2), Some(7)));
     }
 }

@@ -9,7 +9,7 @@ mod rx;
 mod tally;
 mod tx;
 
-pub use latch::{Latch, Shape};
+pub use latch::{Latch, SILENCE_AFTER_END, Shape};
 pub use load::Load;
 pub use progress::Progress;
 pub use run::{Crew, Outcome, Running, start};

@@ -1,6 +1,6 @@
 //! The receiving worker: one queue, every run that arrives on it.
 
-use super::latch::{Admission, Latch};
+use super::latch::Latch;
 use super::{Books, Progress, RxTally, Turn, Worker};
 use crate::frame::{Inspected, Inspector, Probe, Reason, extend_sent};
 use crate::port::{PortError, RxDrops, RxPort};
@@ -53,6 +53,8 @@ pub struct RxWorker<P> {
 struct TallyBook {
     open: RxTally,
     closed: Vec<RxTally>,
+    /// The open tally's run, as long as it is the latched one.
+    current: Option<u16>,
     /// Drops when the open tally began, and when they were last read.
     drops_before: RxDrops,
     drops_now: Option<RxDrops>,
@@ -72,6 +74,7 @@ impl<P: RxPort> RxWorker<P> {
         let book = TallyBook {
             open: RxTally::new(0, None, Some(spec.queue)),
             closed: Vec::new(),
+            current: None,
             drops_before: port.drops().unwrap_or_default(),
             drops_now: None,
             earlier: (0, 0),
@@ -82,6 +85,7 @@ impl<P: RxPort> RxWorker<P> {
     fn receive(&mut self) -> Result<usize, PortError> {
         let Self { port, spec, latch, control, book, .. } = self;
         let shape = latch.shape();
+        book.follow(latch.epoch());
         let mut arrived = None;
         let mut probes = false;
         let n = port.recv(spec.batch as usize, |frame| {
@@ -115,21 +119,29 @@ impl<P: RxPort> RxWorker<P> {
 }
 
 impl TallyBook {
+    /// Forgets the run that was counted where `epoch`, the latched one's number, says that it no longer is.
+    fn follow(&mut self, epoch: u32) {
+        if epoch != self.open.epoch {
+            self.current = None;
+        }
+    }
+
     /// Whether a probe belongs to the run that is counted; opens a new tally where it begins a new run.
     #[inline]
     fn admits(&mut self, probe: &Probe, latch: &Latch, now: Nanos) -> bool {
-        self.open.run == Some(probe.run) || self.consult(probe.run, latch, now)
+        self.current == Some(probe.run) || self.consult(probe.run, latch, now)
     }
 
     #[cold]
     fn consult(&mut self, run: u16, latch: &Latch, now: Nanos) -> bool {
-        let Admission::Epoch(epoch) = latch.admit(run, now) else { return false };
+        let Some(epoch) = latch.admit(run, now) else { return false };
         if self.open.run.is_none() {
             // What came before the first run (a HELLO, a stray frame) is told with it.
             (self.open.epoch, self.open.run) = (epoch, Some(run));
         } else if self.open.epoch != epoch {
             self.roll(epoch, Some(run));
         }
+        self.current = Some(run);
         true
     }
 

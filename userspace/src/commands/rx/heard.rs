@@ -1,4 +1,4 @@
-//! What senders have said: a START and an END by run.
+//! What a sender has said of one run: a START and an END.
 
 use crate::frame::{End, SpaceTotal, Start};
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What was heard of one run.
 #[derive(Debug, Clone, Default)]
 pub struct Heard {
+    /// Tag of the run.
+    pub run: u16,
     /// What is offered.
     pub start: Option<Start>,
     parts: BTreeSet<u16>,
@@ -28,12 +30,18 @@ pub struct Totals {
 }
 
 impl Heard {
-    /// Takes a START; one of another run under the same tag begins anew.
-    pub fn start(&mut self, start: Start) {
-        if self.start.as_ref().is_some_and(|known| known.id != start.id) {
-            *self = Self::default();
-        }
-        self.start = Some(start);
+    /// Nothing yet, of a run with this tag.
+    #[must_use]
+    pub fn of(run: u16) -> Self {
+        Self { run, ..Self::default() }
+    }
+
+    /// Whether `start` is of a later run under the same tag: it began at another time, or this run has ended without one.
+    #[must_use]
+    pub fn precedes(&self, start: &Start) -> bool {
+        self.start
+            .as_ref()
+            .map_or(self.expected.is_some(), |known| known.started_unix_ns != start.started_unix_ns)
     }
 
     /// Takes a part of an END; repetitions change nothing.

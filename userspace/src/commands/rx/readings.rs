@@ -1,7 +1,7 @@
 //! Readings of the program's, the device's and the cores' counters, cut into one window a run.
 
 use crate::commands::meter::Meter;
-use crate::engine::Latch;
+use crate::engine::{Latch, SILENCE_AFTER_END};
 use crate::host::{DeviceCounters, machine};
 use crate::sys::clock::monotonic;
 use crate::units::{FCS_BYTES, Nanos};
@@ -9,6 +9,8 @@ use crate::xdp::{QueueCounters, RxProgram};
 
 /// How often everything is read while a run lasts.
 const PERIOD: Nanos = Nanos::from_millis(100);
+/// The same behind an END, where another run may begin soon: what was read last must lie between the two.
+const PERIOD_AFTER_END: Nanos = Nanos(SILENCE_AFTER_END.0 / 2);
 
 /// All counters at one moment.
 #[derive(Debug, Clone)]
@@ -124,10 +126,12 @@ impl Readings {
         if latch.epoch() != self.epoch {
             self.turn_over(latch);
         }
-        self.notice(now, program);
+        if self.notice(now, program) {
+            latch.touch(now);
+        }
         let active = latch.last_probe().is_some_and(|last| now - last < PERIOD) || self.epoch == 0;
         if now >= self.next {
-            self.next = now + PERIOD;
+            self.next = now + if latch.concluded() { PERIOD_AFTER_END } else { PERIOD };
             self.last = Reading::take(program, self.on);
             if active {
                 self.meter.1 = Meter::read();
@@ -148,13 +152,15 @@ impl Readings {
         self.noticed = None;
     }
 
-    /// Notes when counted frames were seen to grow in number.
-    fn notice(&mut self, now: Nanos, program: &RxProgram) {
+    /// Notes when counted frames were seen to grow in number; whether they have.
+    fn notice(&mut self, now: Nanos, program: &RxProgram) -> bool {
         let counted = self.now(program).counted;
-        if counted > self.counted {
+        let grown = counted > self.counted;
+        if grown {
             self.counted = counted;
             self.noticed = Some((self.noticed.map_or(now, |(first, _)| first), now));
         }
+        grown
     }
 
     fn close(&mut self, until: Reading) {

@@ -68,7 +68,7 @@ fn gather<'r>(sink: &'r Sink<'_>, window: &'r Window, tallies: &mut Vec<RxTally>
     let queues = queue_rows(sink, window, &mine);
     let mut tally = RxTally::new(window.epoch, window.run, None);
     mine.into_iter().for_each(|part| tally.merge(part));
-    let heard = window.run.and_then(|run| sink.talk.heard(run));
+    let heard = sink.talk.heard(window.epoch);
     let drops = tally.drops.unwrap_or_default();
     RunFacts {
         window,

@@ -4,7 +4,7 @@ use super::heard::Heard;
 use crate::commands::control_link::{ControlLink, Message};
 use crate::engine::{ControlFrame, Latch, Shape};
 use crate::finding::Finding;
-use crate::frame::{Control, Here, L3, Stack, control};
+use crate::frame::{Control, End, Here, L3, Stack, Start, control};
 use crate::host::{InterfaceFacts, machine};
 use crate::units::Nanos;
 use macaddr::MacAddr6;
@@ -15,7 +15,7 @@ use std::sync::mpsc::Receiver;
 
 /// How often switches are reminded where the sink is: well within the 300 s after which they forget (IEEE 802.1D).
 const LEARN_PERIOD: Nanos = Nanos(60_000_000_000);
-/// Runs that are remembered at the most: foreign frames must not fill memory.
+/// Runs of which is remembered what was said, at the most: foreign frames must not fill memory.
 const MAX_RUNS: usize = 1024;
 
 /// Both ways on which control frames come, and what they have said.
@@ -26,7 +26,8 @@ pub struct Talk {
     mac: MacAddr6,
     ip: Option<IpAddr>,
     queues: u32,
-    heard: BTreeMap<u16, Heard>,
+    /// By the number of the run.
+    heard: BTreeMap<u32, Heard>,
     next_learn: Nanos,
 }
 
@@ -51,10 +52,10 @@ impl Talk {
         }
     }
 
-    /// What was heard of a run.
+    /// What was heard of the run of that number.
     #[must_use]
-    pub fn heard(&self, run: u16) -> Option<&Heard> {
-        self.heard.get(&run)
+    pub fn heard(&self, epoch: u32) -> Option<&Heard> {
+        self.heard.get(&epoch)
     }
 
     /// Hears everything that has come, and answers.
@@ -84,30 +85,42 @@ impl Talk {
                 let Some(stack) = hello.addresses.answer(self.mac) else { return Ok(()) };
                 return self.link.send(&stack, run, &self.here());
             }
-            Control::Start(start) => {
-                let shape = Shape { flows: start.flows.max(1), spaces: start.spaces.max(1) };
-                if self.latch.admits(run, now) {
-                    self.latch.announce(shape);
-                    self.entry(run).start(start);
-                }
-            }
-            Control::End(end) => {
-                self.entry(run).end(end);
-                if self.latch.run() == Some(run) {
-                    self.latch.conclude();
-                }
-            }
+            Control::Start(start) => self.begun(run, start, now),
+            Control::End(end) => self.ended(run, end),
             Control::Here(_) | Control::Learn => {}
         }
         Ok(())
     }
 
-    fn entry(&mut self, run: u16) -> &mut Heard {
-        if self.heard.len() >= MAX_RUNS && !self.heard.contains_key(&run) {
-            let current = self.latch.run();
-            self.heard.retain(|known, _| Some(*known) == current);
+    /// A START: of the latched run, of one that may now be latched, or of a sender that was started again under the
+    /// latched tag. Any other is of a run whose turn it is not.
+    fn begun(&mut self, run: u16, start: Start, now: Nanos) {
+        let shape = Shape { flows: start.flows.max(1), spaces: start.spaces.max(1) };
+        let latched = self.heard.get(&self.latch.epoch());
+        let again = latched.is_some_and(|known| known.run == run && known.precedes(&start));
+        let epoch = if again { Some(self.latch.renew(run, now)) } else { self.latch.admit(run, now) };
+        if let Some(epoch) = epoch {
+            self.latch.announce(epoch, shape);
+            self.entry(epoch, run).start = Some(start);
         }
-        self.heard.entry(run).or_default()
+    }
+
+    /// An END: of the latched run, or late of the last one under its tag. Of a run that was never latched it says
+    /// nothing that is asked for.
+    fn ended(&mut self, run: u16, end: End) {
+        let latched = (self.latch.run() == Some(run)).then(|| self.latch.epoch());
+        let earlier = || self.heard.iter().rev().find(|(_, known)| known.run == run).map(|(epoch, _)| *epoch);
+        if let Some(epoch) = latched.or_else(earlier) {
+            self.entry(epoch, run).end(end);
+            self.latch.conclude(epoch);
+        }
+    }
+
+    fn entry(&mut self, epoch: u32, run: u16) -> &mut Heard {
+        if self.heard.len() >= MAX_RUNS && !self.heard.contains_key(&epoch) {
+            self.heard.pop_first();
+        }
+        self.heard.entry(epoch).or_insert_with(|| Heard::of(run))
     }
 
     fn here(&self) -> Control {

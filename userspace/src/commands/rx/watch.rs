@@ -119,7 +119,7 @@ impl Watch<'_, '_> {
 
     /// Whether the latched run has told its end.
     fn over(&self) -> bool {
-        let heard = self.sink.latch.run().and_then(|run| self.sink.talk.heard(run));
+        let heard = self.sink.talk.heard(self.sink.latch.epoch());
         heard.is_some_and(|heard| heard.totals().is_some())
     }
 }

@@ -1,0 +1,75 @@
+//! A sink's session from its first run to its last: who is counted when, what ends it, and what it says of frames that it
+//! does not take.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
+
+mod support;
+
+use std::time::Duration;
+use support::{End, NetLab, Report, Running, reports};
+
+const RUN: Duration = Duration::from_secs(30);
+const JSON: [&str; 2] = ["--json", "--quiet"];
+/// A run of a quarter of a second.
+const SHORT: [&str; 4] = ["--count", "5000", "--rate", "20kpps"];
+
+fn start(lab: &NetLab, end: End, subcommand: &str, args: &[&str]) -> Running {
+    lab.start(end, subcommand, &[&JSON, args].concat())
+}
+
+/// A sink that has its program on the interface, so that it can answer.
+fn sink(lab: &NetLab, args: &[&str]) -> Running {
+    let rx = start(lab, End::B, "rx", args);
+    lab.wait_for_program(End::B);
+    rx
+}
+
+/// Runs tx to its end and gives its Report.
+fn send(lab: &NetLab, args: &[&str]) -> Report {
+    only(&reports(&start(lab, End::A, "tx", args).wait(RUN).expect_code(0)))
+}
+
+fn only(reports: &[Report]) -> Report {
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    reports[0].clone()
+}
+
+/// The Reports of a sink that Ctrl-C ends.
+fn interrupted(rx: Running) -> Vec<Report> {
+    reports(&rx.interrupt(RUN).expect_code(0))
+}
+
+fn interval_frames(report: &Report) -> u64 {
+    report.at("/intervals").as_array().unwrap().iter().map(|row| row["frames"].as_u64().unwrap()).sum()
+}
+
+/// One balanced Report a run, each of its own sender.
+fn check_runs(sent: &[Report], received: &[Report]) {
+    assert_eq!(sent.len(), received.len(), "{received:?}");
+    for (tx, rx) in sent.iter().zip(received) {
+        rx.check_full_books();
+        assert_eq!(tx.text("/id"), rx.text("/id"));
+        assert_eq!(tx.known("completed"), rx.known("completed"), "{rx}");
+        assert_eq!((rx.known("unexplained"), rx.known("duplicate")), (0, 0), "{rx}");
+        assert_eq!(rx.known("rejected"), 0, "{rx}");
+        assert_eq!(interval_frames(rx), rx.known("probes"), "{rx}");
+    }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn runs_in_a_row_each_have_a_balanced_report() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let rx = sink(&lab, &[]);
+    let sent: Vec<Report> = (0..3).map(|_| send(&lab, &SHORT)).collect();
+    check_runs(&sent, &interrupted(rx));
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_sender_started_again_under_the_same_tag_is_another_run() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let rx = sink(&lab, &["--run-tag", "7"]);
+    let sent: Vec<Report> = (0..2).map(|_| send(&lab, &[&SHORT[..], &["--run-tag", "7"]].concat())).collect();
+    check_runs(&sent, &interrupted(rx));
+}
