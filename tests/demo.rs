@@ -5,7 +5,7 @@
 mod support;
 
 use std::time::Duration;
-use support::{Finished, Report, Running, require_root, tx_and_rx};
+use support::{Finished, Report, Running, require_root, tx_and_rx, until};
 
 fn demo(args: &[&str]) -> Finished {
     let all = [&["demo", "--json", "--quiet"], args].concat();
@@ -65,4 +65,21 @@ fn two_queues_carry_their_share_and_agree_with_the_sum() {
         assert!(frames.iter().all(|&n| n > 0), "{report}");
         assert_eq!(frames.iter().sum::<u64>(), report.known(total), "{report}");
     }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn ctrl_c_lets_the_sink_hear_the_end() {
+    if !require_root() {
+        return;
+    }
+    let args = ["demo", "--json", "--interval", "200ms", "--duration", "60", "--rate", "10kpps"];
+    let running = Running::xsk_gen(&args);
+    until("frames to arrive", Duration::from_secs(15), || {
+        running.stderr().lines().filter(|line| line.starts_with("rx") && line.contains("pps")).count() > 1
+    });
+    let finished = running.interrupt(Duration::from_secs(10)).expect_code(0);
+    assert!(finished.took < Duration::from_secs(1), "it took {:?}", finished.took);
+    let (tx, rx) = tx_and_rx(&finished);
+    check_pair(&tx, &rx);
 }

@@ -64,12 +64,11 @@ pub fn run(
     let (ready, peer) = channel();
     thread::scope(|scope| {
         let sink = scope.spawn(|| receive(&rx, enter_rx, ready, until_end.clone(), interrupt));
-        let (tx, abandoned) = (&tx, &until_end.abandoned);
+        let (tx, end) = (&tx, &until_end);
         let sender = scope.spawn(move || {
             let sent = send(tx, enter_tx, &peer, interrupt);
-            if !matches!(sent, Ok(Some(_))) {
-                abandoned.store(true, Relaxed);
-            }
+            let flag = if matches!(sent, Ok(Some(_))) { &end.told } else { &end.abandoned };
+            flag.store(true, Relaxed);
             sent
         });
         let sent = sender.join().unwrap_or_else(|_| Err(panicked()));
