@@ -19,6 +19,7 @@ use crate::report::{
 };
 use crate::units::{FrameSize, Nanos};
 use crate::xdp::QueueCounters;
+use std::collections::BTreeSet;
 
 /// What one run left behind, put together.
 pub struct RunFacts<'r> {
@@ -107,6 +108,8 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let cores = report_parts::distinct(workers.map(|seat| seat.core));
     let (latency_ns, latency_absent) = latency(sink, run);
     let (device_counters, disagreement) = device_counters(sink, run);
+    let balance = balance(sink, run);
+    let streams = streams(run, &balance);
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         id: start.map_or_else(
@@ -123,13 +126,13 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         offered: start.zip(run.window.run).map(|(start, run)| offered(start, run)),
         totals: Totals { rx_frames: Some(volume.frames), rx_bytes: Some(volume.bytes), ..Totals::default() },
         rates: report_parts::rates(volume, l3_bytes, time, sink.facts.line_speed_bps()),
-        balance: balance(sink, run),
+        balance,
         latency_ns,
         latency_absent,
         cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, &aftermath.outcomes, volume.frames),
         device_counters,
         queues: run.queues.clone(),
-        streams: streams(run),
+        streams,
         intervals,
         findings: sink.findings.clone(),
     };
@@ -216,6 +219,9 @@ fn lose(balance: &mut Balance, run: &RunFacts<'_>, count_only: bool) {
         (_, _) if run.window.run.is_none() => "no run was seen",
         (None, _) => "no END of the sender has come: it was stopped, or every END was lost",
         (Some(_), _) if count_only => "--count-only does not follow sequence numbers",
+        (Some(_), _) if run.heard.is_none_or(|heard| heard.start.is_none()) => {
+            "no START of the sender was heard: the run may have been under way before this sink listened"
+        }
         (Some(sent), Some(unique)) if unique <= sent.completed => {
             let lost = sent.completed - unique;
             let explained = kernel_drops(run, sent).min(lost);
@@ -300,9 +306,14 @@ fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> (DeviceCounters, Opti
     (counters, disagreement)
 }
 
-fn streams(run: &RunFacts<'_>) -> Vec<StreamRow> {
-    let row = |(&space, counts): (&u16, &SequenceCounts)| {
-        let completed = run.sent.as_ref().and_then(|sent| sent.by_space.get(&space).copied());
+/// A row a sequence space that was seen or told of: one of which nothing came has lost everything.
+fn streams(run: &RunFacts<'_>, balance: &Balance) -> Vec<StreamRow> {
+    let sent = run.sent.as_ref().filter(|_| balance.unique.is_some());
+    let told = sent.into_iter().flat_map(|sent| sent.by_space.keys());
+    let spaces: BTreeSet<u16> = run.tally.spaces.keys().chain(told).copied().collect();
+    let row = |space| {
+        let completed = sent.and_then(|sent| sent.by_space.get(&space).copied());
+        let counts = run.tally.spaces.get(&space).copied().unwrap_or_default();
         StreamRow {
             space,
             completed,
@@ -310,8 +321,8 @@ fn streams(run: &RunFacts<'_>) -> Vec<StreamRow> {
             duplicate: Some(counts.duplicate),
             late: Some(counts.late),
             reordered: Some(counts.reordered),
-            lost: completed.and_then(|completed| completed.checked_sub(counts.unique)),
+            lost: balance.lost.and(completed).and_then(|completed| completed.checked_sub(counts.unique)),
         }
     };
-    run.tally.spaces.iter().map(row).collect()
+    spaces.into_iter().map(row).collect()
 }
