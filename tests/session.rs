@@ -73,3 +73,54 @@ fn a_sender_started_again_under_the_same_tag_is_another_run() {
     let sent: Vec<Report> = (0..2).map(|_| send(&lab, &[&SHORT[..], &["--run-tag", "7"]].concat())).collect();
     check_runs(&sent, &interrupted(rx));
 }
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_sink_that_came_late_does_not_know_what_was_lost() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let mac = lab.mac(End::B);
+    let tx = start(&lab, End::A, "tx", &["--dst-mac", &mac, "--duration", "2", "--rate", "5kpps"]);
+    lab.wait_for_frames(End::B, 1_000);
+    let rx = sink(&lab, &[]);
+    let sent = only(&reports(&tx.wait(RUN).expect_code(0)));
+    let rx = only(&interrupted(rx));
+    rx.check_books();
+    assert_eq!(rx.known("completed"), sent.known("completed"), "{rx}");
+    assert_eq!((rx.term("lost"), rx.term("unexplained")), (None, None), "{rx}");
+    assert!(rx.text("/balance/lost_absent").contains("START"), "{rx}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_sink_that_ends_under_traffic_agrees_with_its_device() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let mac = lab.mac(End::B);
+    let tx = start(&lab, End::A, "tx", &["--dst-mac", &mac, "--duration", "60", "--rate", "50kpps"]);
+    lab.wait_for_frames(End::B, 1_000);
+    let finished = start(&lab, End::B, "rx", &["--duration", "1"]).wait(RUN).expect_code(0);
+    let rx = only(&reports(&finished));
+    tx.interrupt(RUN).expect_code(0);
+    rx.check_books();
+    assert!(rx.known("probes") > 0 && !rx.has_finding("device-disagrees"), "{rx}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn count_duration_and_idle_timeout_end_a_sink() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let rx = sink(&lab, &["--count", "5000"]);
+    send(&lab, &SHORT);
+    let rx = only(&reports(&rx.wait(RUN).expect_code(0)));
+    rx.check_full_books();
+    assert_eq!((rx.known("probes"), rx.known("lost")), (5_000, 0), "{rx}");
+
+    let rx = sink(&lab, &["--idle-timeout", "300ms"]);
+    std::thread::sleep(Duration::from_millis(600));
+    send(&lab, &SHORT);
+    let rx = only(&reports(&rx.wait(RUN).expect_code(0)));
+    rx.check_full_books();
+    assert_eq!(rx.known("unique"), 5_000, "{rx}");
+
+    let nothing = start(&lab, End::B, "rx", &["--duration", "300ms"]).wait(RUN).expect_code(1);
+    assert!(only(&reports(&nothing)).has_finding("nothing-received"), "{nothing:?}");
+}

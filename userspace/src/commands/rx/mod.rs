@@ -188,12 +188,14 @@ impl<'a> Sink<'a> {
         let watched = Watch { sink: &mut self, running: &running, progress: &progress, ending, interrupt }
             .run(&mut live);
 
+        // While the program is there: afterwards the device counts on and the program does not.
+        self.readings.stop(&self.attached.program);
         // First the program, so that nothing more is on its way into sockets that are about to close.
         self.attached.program.detach();
         stop.store(true, Relaxed);
         let outcomes = running.join();
         let panicked = outcomes.is_none().then(|| worker_lost(&self.facts.name));
-        let windows = self.readings.finish(&self.attached.program, &self.latch);
+        let windows = self.readings.finish(&self.latch);
         let mut intervals = watched.intervals;
         intervals.push(live.finish(monotonic(), self.sums(&progress)));
         let aftermath = Aftermath {

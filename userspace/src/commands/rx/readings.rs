@@ -180,16 +180,21 @@ impl Readings {
         });
     }
 
-    /// The last reading; all windows, oldest first.
-    pub fn finish(&mut self, program: &RxProgram, latch: &Latch) -> Vec<Window> {
+    /// The last reading.
+    pub fn stop(&mut self, program: &RxProgram) {
+        self.notice(monotonic(), program);
+        self.last = Reading::take(program, self.on);
+    }
+
+    /// All windows, oldest first; the last one ends with the last reading.
+    pub fn finish(&mut self, latch: &Latch) -> Vec<Window> {
         if latch.epoch() != self.epoch {
             self.turn_over(latch);
         }
-        self.notice(monotonic(), program);
         if self.epoch == 0 {
             self.meter.1 = Meter::read();
         }
-        self.close(Reading::take(program, self.on));
+        self.close(self.last.clone());
         std::mem::take(&mut self.closed)
     }
 }
