@@ -1,12 +1,13 @@
 //! Control frames on one interface, beside the test's own traffic: sent and received through a packet socket.
 
 use super::failure::system_finding;
-use crate::finding::Finding;
+use crate::finding::{Code, Finding, Severity};
 use crate::frame::{Control, Inspected, Inspector, Stack, control};
-use crate::host::{InterfaceFacts, machine};
+use crate::host::{DeviceCounters, InterfaceFacts, machine};
 use crate::sys::clock::monotonic;
 use crate::sys::packet_socket::PacketSocket;
 use crate::units::Nanos;
+use std::io;
 
 /// Longer than any control frame: 1,500 bytes of MTU, Ethernet header and tags.
 const BUFFER_BYTES: usize = 2048;
@@ -23,6 +24,7 @@ pub struct Message {
 /// Sends and receives control frames.
 pub struct ControlLink {
     iface: String,
+    ifindex: u32,
     socket: PacketSocket,
     inspector: Inspector,
     clock: u16,
@@ -39,7 +41,14 @@ impl ControlLink {
         let socket = PacketSocket::open_for_ours(facts.ifindex, udp_port.unwrap_or(0))
             .map_err(|e| system_finding(&facts.name, "a packet socket for control frames was refused", &e))?;
         let inspector = Inspector { udp_port, verify: true };
-        Ok(Self { iface: facts.name.clone(), socket, inspector, clock: machine::clock_id(), number: 0 })
+        Ok(Self {
+            iface: facts.name.clone(),
+            ifindex: facts.ifindex,
+            socket,
+            inspector,
+            clock: machine::clock_id(),
+            number: 0,
+        })
     }
 
     /// Keeps the interface promiscuous while the link is open.
@@ -58,9 +67,9 @@ impl ControlLink {
     /// When it cannot be built or the interface does not take it.
     pub fn send(&mut self, stack: &Stack, run: u16, control: &Control) -> Result<(), Finding> {
         self.number = self.number.wrapping_add(1);
-        let failed = |e: std::io::Error| system_finding(&self.iface, "a control frame could not be sent", &e);
+        let failed = |e: io::Error| self.failed("a control frame could not be sent", &e);
         let frame = control::encode(stack, run, self.clock, self.number, monotonic(), control)
-            .map_err(|e| failed(std::io::Error::other(e.to_string())))?;
+            .map_err(|e| failed(io::Error::other(e.to_string())))?;
         self.socket.send(&frame).map_err(failed)
     }
 
@@ -74,7 +83,7 @@ impl ControlLink {
             let received = self
                 .socket
                 .recv(&mut buf)
-                .map_err(|e| system_finding(&self.iface, "control frames could not be received", &e))?;
+                .map_err(|e| self.failed("control frames could not be received", &e))?;
             let Some(bytes) = received.and_then(|n| buf.get(..n)) else { return Ok(None) };
             if let Inspected::Control { probe, body } = self.inspector.inspect(bytes)
                 && let Ok(control) = control::decode(body)
@@ -91,8 +100,28 @@ impl ControlLink {
     pub fn wait(&self, timeout: Nanos) -> Result<(), Finding> {
         match self.socket.wait(timeout) {
             Ok(_) => Ok(()),
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(()),
             Err(e) => Err(system_finding(&self.iface, "control frames could not be waited for", &e)),
         }
+    }
+
+    /// A failure as a finding: an interface that is down or gone has words of its own.
+    fn failed(&self, what: &str, error: &io::Error) -> Finding {
+        if error.kind() != io::ErrorKind::NetworkDown {
+            return system_finding(&self.iface, what, error);
+        }
+        let down = || {
+            Finding::new(
+                Code::LinkLost,
+                Severity::Fail,
+                &*self.iface,
+                "the interface went down within the run",
+            )
+            .why(format!("{what}; the figures are those up to that moment"))
+            .remedy(format!("ip link set {} up, and run again", self.iface))
+        };
+        // Whether it is down or no longer there, the socket says the same.
+        DeviceCounters::read(self.ifindex)
+            .map_or_else(|gone| Finding { on: self.iface.clone(), ..gone }, |_| down())
     }
 }

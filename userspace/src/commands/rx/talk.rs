@@ -61,35 +61,36 @@ impl Talk {
     /// Hears everything that has come, and answers.
     ///
     /// # Errors
-    /// When the interface no longer takes or gives frames.
+    /// When the interface gives no more frames. One that does not take an answer now is asked again.
     pub fn turn(&mut self, now: Nanos) -> Result<(), Finding> {
         while let Ok(frame) = self.frames.try_recv() {
             // What cannot be understood is of another version, or was made up: it is counted as control, no more.
             if let Ok(control) = control::decode(&frame.body) {
-                self.hear(Message { run: frame.run, control }, now)?;
+                self.hear(Message { run: frame.run, control }, now);
             }
         }
         while let Some(message) = self.link.receive()? {
-            self.hear(message, now)?;
+            self.hear(message, now);
         }
         if now >= self.next_learn {
             self.next_learn = now + LEARN_PERIOD;
-            self.learn()?;
+            self.learn();
         }
         Ok(())
     }
 
-    fn hear(&mut self, Message { run, control }: Message, now: Nanos) -> Result<(), Finding> {
+    fn hear(&mut self, Message { run, control }: Message, now: Nanos) {
         match control {
             Control::Hello(hello) => {
-                let Some(stack) = hello.addresses.answer(self.mac) else { return Ok(()) };
-                return self.link.send(&stack, run, &self.here());
+                if let Some(stack) = hello.addresses.answer(self.mac) {
+                    let here = self.here();
+                    self.offer(&stack, run, &here);
+                }
             }
             Control::Start(start) => self.begun(run, start, now),
             Control::End(end) => self.ended(run, end),
             Control::Here(_) | Control::Learn => {}
         }
-        Ok(())
     }
 
     /// A START: of the latched run, of one that may now be latched, or of a sender that was started again under the
@@ -133,9 +134,14 @@ impl Talk {
     }
 
     /// One broadcast frame of our EtherType, which hosts ignore and switches learn from.
-    fn learn(&mut self) -> Result<(), Finding> {
+    fn learn(&mut self) {
         let stack =
             Stack { src_mac: self.mac, dst_mac: MacAddr6::broadcast(), vlans: Vec::new(), l3: L3::Ethernet };
-        self.link.send(&stack, 0, &Control::Learn)
+        self.offer(&stack, 0, &Control::Learn);
+    }
+
+    /// Sends what is a courtesy: a full queue or a link that is away must not end the run.
+    fn offer(&mut self, stack: &Stack, run: u16, control: &Control) {
+        let _ = self.link.send(stack, run, control);
     }
 }

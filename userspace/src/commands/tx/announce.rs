@@ -20,35 +20,36 @@ const END_PAUSE: Duration = Duration::from_millis(10);
 /// Says what will come.
 ///
 /// # Errors
-/// When a frame cannot be sent.
+/// When no frame can be sent.
 pub fn start(link: &mut ControlLink, offer: &Offer) -> Result<(), Finding> {
     let start = Control::Start(offer.start());
-    for _ in 0..STARTS {
-        link.send(&offer.stack, offer.run, &start)?;
-        thread::sleep(START_PAUSE);
-    }
-    Ok(())
+    repeat(STARTS, START_PAUSE, || link.send(&offer.stack, offer.run, &start))
 }
 
 /// Says what was sent.
 ///
 /// # Errors
-/// When a frame cannot be sent, for instance because the interface is gone.
+/// When no frame can be sent, for instance because the interface is gone.
 pub fn end(link: &mut ControlLink, offer: &Offer, aftermath: &Aftermath) -> Result<(), Finding> {
     let books: Vec<&TxBooks> = tx_books(aftermath).collect();
     let total = |b: &&TxBooks| SpaceTotal { space: b.space, built: b.built, completed: b.completed };
     let spaces: Vec<_> = books.iter().map(total).collect();
     let window = books.iter().map(|b| b.window.0).max().unwrap_or(0);
-    let parts = End::split(&spaces, aftermath.device_drops(), window);
-    for n in 0..ENDS {
-        if n > 0 {
-            thread::sleep(END_PAUSE);
-        }
-        for part in &parts {
-            link.send(&offer.stack, offer.run, &Control::End(part.clone()))?;
-        }
+    let parts: Vec<_> =
+        End::split(&spaces, aftermath.device_drops(), window).into_iter().map(Control::End).collect();
+    repeat(ENDS, END_PAUSE, || parts.iter().try_for_each(|part| link.send(&offer.stack, offer.run, part)))
+}
+
+/// Says it so many times, with a pause behind each: one that gets out is enough. A link that was away fails the first
+/// even when it is back.
+fn repeat(times: u32, pause: Duration, mut say: impl FnMut() -> Result<(), Finding>) -> Result<(), Finding> {
+    let mut result = Ok(());
+    for n in 0..times {
+        let said = say();
+        result = if n == 0 { said } else { result.or(said) };
+        thread::sleep(pause);
     }
-    Ok(())
+    result
 }
 
 /// The senders' books.
