@@ -5,8 +5,10 @@
 
 mod support;
 
+use nix::sys::signal::Signal;
+use std::process::Command;
 use std::time::Duration;
-use support::{End, NetLab, Report, Running, reports};
+use support::{End, NetLab, Report, Running, reports, until};
 
 const RUN: Duration = Duration::from_secs(30);
 const JSON: [&str; 2] = ["--json", "--quiet"];
@@ -17,10 +19,10 @@ fn start(lab: &NetLab, end: End, subcommand: &str, args: &[&str]) -> Running {
     lab.start(end, subcommand, &[&JSON, args].concat())
 }
 
-/// A sink that has its program on the interface, so that it can answer.
+/// A sink that says that it is ready.
 fn sink(lab: &NetLab, args: &[&str]) -> Running {
-    let rx = start(lab, End::B, "rx", args);
-    lab.wait_for_program(End::B);
+    let rx = lab.start(End::B, "rx", &[&["--json"], args].concat());
+    until("the sink to be ready", Duration::from_secs(10), || rx.stderr().contains("ready on"));
     rx
 }
 
@@ -123,4 +125,59 @@ fn count_duration_and_idle_timeout_end_a_sink() {
 
     let nothing = start(&lab, End::B, "rx", &["--duration", "300ms"]).wait(RUN).expect_code(1);
     assert!(only(&reports(&nothing)).has_finding("nothing-received"), "{nothing:?}");
+}
+
+/// `ip link set IF up|down` at one end.
+fn set(lab: &NetLab, end: End, state: &str) {
+    let args = ["-n", lab.namespace(end), "link", "set", end.interface(), state];
+    assert!(Command::new("ip").args(args).status().unwrap().success());
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_link_that_is_lost_is_told_and_sending_goes_on() {
+    // The far end first: the kernel completes frames without sending them, and the socket does not notice.
+    for end in [End::B, End::A] {
+        let Some(lab) = NetLab::new(1) else { return };
+        let mac = lab.mac(End::B);
+        let tx = start(&lab, End::A, "tx", &["--dst-mac", &mac, "--duration", "2", "--rate", "10kpps"]);
+        lab.wait_for_frames(End::B, 1_000);
+        set(&lab, end, "down");
+        std::thread::sleep(Duration::from_millis(300));
+        set(&lab, end, "up");
+        let tx = only(&reports(&tx.wait(RUN).expect_code(1)));
+        tx.check_full_books();
+        assert!(tx.has_finding("link-lost") && !tx.has_finding("system"), "{tx}");
+        assert!(tx.known("completed") > 10_000, "{tx}");
+    }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_sink_whose_interface_goes_says_so() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let rx = sink(&lab, &[]);
+    set(&lab, End::B, "down");
+    let down = only(&reports(&rx.wait(RUN).expect_code(1)));
+    assert!(down.has_finding("link-lost"), "{down}");
+    set(&lab, End::B, "up");
+    let rx = sink(&lab, &[]);
+    lab.run(End::B, "ip", &["link", "delete", "v1"]);
+    let gone = only(&reports(&rx.wait(RUN).expect_code(1)));
+    assert!(gone.has_finding("interface-gone"), "{gone}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_signal_ends_what_has_not_begun() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let mac = lab.mac(End::B);
+    for args in [&["--dst-mac", &mac, "--settle", "60"][..], &[]] {
+        let mut tx = start(&lab, End::A, "tx", args);
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(tx.is_running());
+        tx.signal(Signal::SIGTERM);
+        let finished = tx.wait(Duration::from_secs(1)).expect_code(1);
+        assert!(finished.stderr.contains("[interrupted]") && finished.stdout.is_empty(), "{finished:?}");
+    }
 }

@@ -31,6 +31,7 @@ pub(super) struct Link {
     pub max_mtu: Option<u32>,
     pub up: bool,
     pub carrier: bool,
+    pub carrier_losses: Option<u32>,
     pub loopback: bool,
     pub kind: Option<String>,
     pub lower: Option<u32>,
@@ -105,6 +106,7 @@ impl Link {
             up: flag(IfinfoFlags::Up),
             // Not IFLA_CARRIER, which a device that was never opened may claim too.
             carrier: flag(IfinfoFlags::LowerUp),
+            carrier_losses: attributes.get_carrier_down_count().ok(),
             loopback: flag(IfinfoFlags::Loopback),
             kind: attributes.get_linkinfo().ok().and_then(|info| info.get_kind().ok().map(text)),
             lower: attributes.get_link().ok().filter(|index| *index != 0),

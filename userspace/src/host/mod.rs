@@ -5,6 +5,7 @@
 //! opens its own socket. sysfs shows the namespace it was mounted in, so it is used only where it agrees.
 
 pub mod address;
+pub mod carrier;
 pub mod choose;
 pub mod counters;
 pub mod cpu;

@@ -2,10 +2,12 @@
 
 mod announce;
 mod discover;
+mod link_watch;
 mod offer;
 mod report;
 
 use self::discover::Peer;
+use self::link_watch::{LinkWatch, Outages};
 use self::offer::Offer;
 use super::control_link::ControlLink;
 use super::interrupt::Interrupt;
@@ -76,6 +78,7 @@ struct Aftermath {
     before: (Meter, Option<DeviceCounters>),
     after: (Meter, Option<DeviceCounters>),
     interrupted: bool,
+    link: Outages,
 }
 
 impl<'a> Sender<'a> {
@@ -141,7 +144,13 @@ impl<'a> Sender<'a> {
             }
         }
         ground::wait_for_carrier(&self.facts, self.config.wait_link, interrupt)?;
-        thread::sleep(Duration::from_nanos(self.config.settle.0));
+        let until = monotonic() + self.config.settle;
+        while monotonic() < until {
+            thread::sleep(LOOK);
+            if interrupt.raised() {
+                return Err(Failure::interrupted(&self.facts.name));
+            }
+        }
         if !self.config.output.quiet {
             tell(&self.findings);
         }
@@ -163,7 +172,8 @@ impl<'a> Sender<'a> {
         let mut live = self.live();
         let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN)
             .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
-        attend(&running, &stop, &progress, &mut live, interrupt);
+        let mut link = LinkWatch::begin(self.facts.ifindex, monotonic());
+        attend(&running, &stop, &progress, (&mut live, &mut link), interrupt);
         let outcomes = running.join();
         let intervals = live.finish(monotonic(), Sums::of(&progress));
         let aftermath = Aftermath {
@@ -173,6 +183,7 @@ impl<'a> Sender<'a> {
             before,
             after: (Meter::read(), DeviceCounters::read(self.facts.ifindex).ok()),
             interrupted: interrupt.raised(),
+            link: link.finish(monotonic()),
         };
         if let Err(finding) = announce::end(&mut self.link, &self.offer, &aftermath) {
             self.findings.push(finding);
@@ -212,12 +223,13 @@ fn attend(
     running: &Running,
     stop: &AtomicBool,
     progress: &[Arc<Progress>],
-    live: &mut Live,
+    (live, link): (&mut Live, &mut LinkWatch),
     interrupt: &Interrupt,
 ) {
     while !running.finished() {
         thread::sleep(LOOK);
         live.tick(monotonic(), Sums::of(progress));
+        link.look(monotonic());
         if interrupt.raised() {
             stop.store(true, Relaxed);
         }

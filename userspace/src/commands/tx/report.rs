@@ -168,26 +168,40 @@ fn troubles(
                 .remedy("a smaller --size"),
         );
     }
-    if books.iter().any(|b| b.outages > 0) {
-        let outage = books.iter().map(|b| b.outage).max().unwrap_or_default();
-        found.push(
-            find(
-                Code::LinkLost,
-                Severity::Fail,
-                format!(
-                    "the link was lost within the run, for {:.3} s of {:.3} s",
-                    outage.as_secs_f64(),
-                    window.as_secs_f64()
-                ),
-            )
-            .why("no frame leaves meanwhile; what was due then is shortfall")
-            .remedy("check cable and far end, and run again"),
-        );
-    }
+    found.extend(link_lost(sender, aftermath, books, window));
+    found.extend(dropped_by_device(sender, aftermath));
     let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
     found.extend(failed.map(|error| report_parts::port_failed(&on, "sending", error)));
     if aftermath.interrupted {
         found.push(find(Code::Interrupted, Severity::Info, "the run was ended by a signal".into()));
     }
     found
+}
+
+/// The link's absences: as the sockets noticed them, and as the device tells them.
+fn link_lost(
+    sender: &Sender<'_>,
+    aftermath: &Aftermath,
+    books: &[&TxBooks],
+    window: Nanos,
+) -> Option<Finding> {
+    let noticed = books.iter().map(|b| b.outage).max().unwrap_or_default();
+    let lost = aftermath.link.count > 0 || books.iter().any(|b| b.outages > 0);
+    lost.then(|| {
+        let (away, window) = (noticed.max(aftermath.link.away).as_secs_f64(), window.as_secs_f64());
+        let what = format!("the link was lost within the run, for {away:.3} s of {window:.3} s");
+        Finding::new(Code::LinkLost, Severity::Fail, sender.facts.name.clone(), what)
+            .why("no frame leaves meanwhile: what was due then is shortfall, or was completed and dropped")
+            .remedy("check cable and far end, and run again")
+    })
+}
+
+fn dropped_by_device(sender: &Sender<'_>, aftermath: &Aftermath) -> Option<Finding> {
+    let frames = aftermath.device_drops().filter(|frames| *frames > 0)?;
+    let what = format!("the device dropped {frames} frames that were given to it; they count as completed");
+    Some(
+        Finding::new(Code::DeviceDrops, Severity::Warn, sender.facts.name.clone(), what)
+            .why("its queue was full, its link away, or its far side took no frames; only the sink's count is delivery")
+            .remedy("a lower rate, larger device rings (ethtool -G), or a sink on the far side"),
+    )
 }
