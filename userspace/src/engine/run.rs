@@ -156,14 +156,58 @@ impl Post {
     }
 }
 
+/// Turn by turn, so that a worker whose frames never come back leaves the others of its thread their time.
 fn drain(posts: &mut [Post], shared: &Shared) {
     let deadline = (shared.clock)() + shared.drain;
-    for post in posts {
-        loop {
-            let now = (shared.clock)();
-            if post.worker.drain(now) || now >= deadline {
-                break;
-            }
+    posts.iter_mut().for_each(|post| post.over = false);
+    while posts.iter().any(|post| !post.over) {
+        let now = (shared.clock)();
+        for post in posts.iter_mut().filter(|post| !post.over) {
+            post.over = post.worker.drain(now) || now >= deadline;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::TxBooks;
+
+    /// Needs so many turns to drain, and has been given so many.
+    struct Slow(u64, u64);
+
+    impl Worker for Slow {
+        fn begin(&mut self, _now: Nanos) {}
+        fn turn(&mut self, _now: Nanos) -> Turn {
+            Turn::Finished
+        }
+        fn end(&mut self, _now: Nanos) {}
+        fn drain(&mut self, _now: Nanos) -> bool {
+            self.1 += 1;
+            self.1 >= self.0
+        }
+        fn into_books(self: Box<Self>) -> Books {
+            Books::Tx(TxBooks { completed: self.1, ..TxBooks::default() })
+        }
+    }
+
+    #[test]
+    fn one_that_never_drains_leaves_the_others_their_time() {
+        let workers: Vec<Box<dyn Worker>> = vec![Box::new(Slow(u64::MAX, 0)), Box::new(Slow(5, 0))];
+        let crews = vec![Crew { core: None, workers }];
+        let running = start(crews, monotonic, Arc::default(), Nanos::from_millis(20)).unwrap();
+        let turns = |outcome: Outcome| match outcome.books {
+            Books::Tx(books) => books.completed,
+            Books::Rx(_) => 0,
+        };
+        let drained: Vec<u64> = running.join().unwrap().into_iter().map(turns).collect();
+        assert!(drained[0] > 5 && drained[1] == 5, "{drained:?}");
+    }
+
+    /// Every look is a millisecond later.
+    fn monotonic() -> Nanos {
+        use std::sync::atomic::AtomicU64;
+        static NOW: AtomicU64 = AtomicU64::new(0);
+        Nanos(NOW.fetch_add(1_000_000, Relaxed))
     }
 }
