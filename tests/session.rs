@@ -56,6 +56,9 @@ fn check_runs(sent: &[Report], received: &[Report]) {
         assert_eq!(rx.known("rejected"), 0, "{rx}");
         assert_eq!(interval_frames(rx), rx.known("probes"), "{rx}");
     }
+    // The workers' load is that of the session, and so is what it is divided by.
+    let costs: Vec<f64> = received.iter().map(|rx| rx.at("/cpu/ns_per_frame").as_f64().unwrap()).collect();
+    assert!(costs.windows(2).all(|pair| pair[0] == pair[1]), "{costs:?}");
 }
 
 #[test]
@@ -180,4 +183,16 @@ fn a_signal_ends_what_has_not_begun() {
         let finished = tx.wait(Duration::from_secs(1)).expect_code(1);
         assert!(finished.stderr.contains("[interrupted]") && finished.stdout.is_empty(), "{finished:?}");
     }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn two_queues_of_one_core_make_one_row_of_cpu() {
+    let Some(lab) = NetLab::new(2) else { return };
+    let mac = lab.mac(End::B);
+    let args = ["--dst-mac", &mac, "--queues", "0-1", "--cores", "0"];
+    let tx = send(&lab, &[&args[..], &SHORT].concat());
+    tx.check_full_books();
+    let rows = |pointer| tx.at(pointer).as_array().unwrap().len();
+    assert_eq!((rows("/cpu/cores"), rows("/setup/cores"), rows("/queues")), (1, 1, 2), "{tx}");
 }

@@ -127,7 +127,8 @@ impl Live {
     fn close(&mut self, now: Nanos, sums: Sums) {
         let (from, before) = std::mem::replace(&mut self.last, (now, sums));
         let length_s = (now - from).as_secs_f64();
-        let frames = sums.frames - before.frames;
+        // What cannot be read at one moment is no less than it was.
+        let frames = sums.frames.saturating_sub(before.frames);
         let drops = sums.drops.saturating_sub(before.drops);
         let shortfall = sums.shortfall.saturating_sub(before.shortfall);
         let row = IntervalRow {
@@ -135,7 +136,7 @@ impl Live {
             length_s,
             frames,
             pps: frames as f64 / length_s,
-            l2_bps: (sums.bytes - before.bytes) as f64 * 8.0 / length_s,
+            l2_bps: sums.bytes.saturating_sub(before.bytes) as f64 * 8.0 / length_s,
             kernel_drops: (self.side == Side::Rx).then_some(drops),
             shortfall: (self.side == Side::Tx).then_some(shortfall),
         };

@@ -16,6 +16,10 @@ use std::os::fd::RawFd;
 const BUSY_POLL_USECS: u32 = 20;
 const BUSY_POLL_BUDGET: u32 = 64;
 
+/// MiB of a huge page on x86-64 and arm64, and how many more than needed are advised: each socket rounds up.
+const HUGE_PAGE_MIB: u64 = 2;
+const SPARE_HUGE_PAGES: u64 = 8;
+
 /// What sockets are asked for.
 #[derive(Debug, Clone)]
 pub struct Wanted<'a> {
@@ -71,10 +75,10 @@ pub fn open(wanted: &Wanted<'_>, seats: &[Seat]) -> Result<Sockets, Failure> {
             Err((queue, error)) if mode == BindMode::ZeroCopy && wanted.modes.xsk == XskChoice::Auto => {
                 notes.push(fell_back(wanted.iface, queue, &error));
             }
-            Err((queue, error)) => return Err(refusal(wanted, queue, mode, &error).into()),
+            Err((queue, error)) => return Err(refusal(wanted, seats, queue, mode, &error).into()),
         }
     }
-    Err(refusal(wanted, 0, BindMode::Copy, &OpenError::Unsupported).into())
+    Err(refusal(wanted, seats, 0, BindMode::Copy, &OpenError::Unsupported).into())
 }
 
 /// Zero-copy is tried unless the driver has said that it cannot: its word is a hint, the bind decides.
@@ -117,10 +121,12 @@ fn fell_back(iface: &str, queue: u32, error: &OpenError) -> Finding {
         .remedy("--xsk-mode copy to say so at once; a figure in copy mode is the kernel's copying, not the NIC's limit")
 }
 
-fn refusal(wanted: &Wanted<'_>, queue: u32, mode: BindMode, error: &OpenError) -> Finding {
+fn refusal(wanted: &Wanted<'_>, seats: &[Seat], queue: u32, mode: BindMode, error: &OpenError) -> Finding {
     let on = format!("{} queue {queue}", wanted.iface);
     let fail = |code, what: &str| Finding::new(code, Severity::Fail, on.clone(), what);
-    let memory = u64::from(wanted.chunks) * u64::from(wanted.chunk_bytes) / (1 << 20);
+    let bytes = u64::from(wanted.chunks) * u64::from(wanted.chunk_bytes);
+    // Of all sockets: what is reserved for one would only let the next one fail.
+    let memory = (bytes * seats.len() as u64).div_ceil(1 << 20);
     match error {
         OpenError::Busy => fail(Code::QueueBusy, "another AF_XDP socket holds the queue")
             .why("a queue serves one socket at a time; whose it is the kernel does not tell")
@@ -141,7 +147,7 @@ fn refusal(wanted: &Wanted<'_>, queue: u32, mode: BindMode, error: &OpenError) -
         OpenError::NoMemory if wanted.hugepages => {
             fail(Code::Hugepages, &format!("no huge pages for {memory} MiB of packet memory"))
                 .why("huge pages must be reserved before they can be used")
-                .remedy(format!("sysctl vm.nr_hugepages={}, or leave --hugepages out", memory / 2 + 8))
+                .remedy(format!("sysctl vm.nr_hugepages={}, or leave --hugepages out", memory.div_ceil(HUGE_PAGE_MIB) + SPARE_HUGE_PAGES))
         }
         OpenError::NoMemory => fail(Code::NoMemory, &format!("no memory for {memory} MiB of packet memory and its rings"))
             .why("packet memory is pinned: it counts against RLIMIT_MEMLOCK without CAP_IPC_LOCK, and cannot be swapped")

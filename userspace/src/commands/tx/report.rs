@@ -14,13 +14,15 @@ use crate::units::Nanos;
 
 /// Builds the Report.
 pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalRow>) -> Report {
-    let books: Vec<&TxBooks> = tx_books(aftermath).collect();
+    let mut books: Vec<&TxBooks> = tx_books(aftermath).collect();
+    // Workers come by core, rows go by queue.
+    books.sort_by_key(|b| b.space);
     let balance = balance(&books);
     let window = books.iter().map(|b| b.window).max().unwrap_or_default();
     let completed = balance.completed.unwrap_or(0);
     let volume = Volume { frames: completed, bytes: completed * u64::from(sender.config.size.with_fcs()) };
     let l3_bytes = sender.offer.stack.l3_len(sender.config.size);
-    let cores: Vec<u32> = sender.seats.iter().map(|seat| seat.core).collect();
+    let cores = report_parts::distinct(sender.seats.iter().map(|seat| seat.core));
     let (before, after) = (&aftermath.before.0, &aftermath.after.0);
     let (device_counters, disagreement) = device_counters(&sender, aftermath, volume.frames);
     let mut findings = sender.findings.clone();
@@ -35,7 +37,7 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         host: machine::host(),
         interface: (&sender.facts).into(),
         path: crate::host::kind::path(&sender.facts),
-        setup: setup(&sender),
+        setup: setup(&sender, &cores),
         offered: Some(sender.offer.offered()),
         totals: Totals { tx_frames: Some(volume.frames), tx_bytes: Some(volume.bytes), ..Totals::default() },
         rates: report_parts::rates(volume, l3_bytes, Some(window), sender.facts.line_speed_bps()),
@@ -71,7 +73,7 @@ fn balance(books: &[&TxBooks]) -> Balance {
     }
 }
 
-fn setup(sender: &Sender<'_>) -> Setup {
+fn setup(sender: &Sender<'_>, cores: &[u32]) -> Setup {
     Setup {
         xdp_mode: xdp_mode(sender.program.as_ref()),
         xsk_mode: sender.xsk_mode,
@@ -79,7 +81,7 @@ fn setup(sender: &Sender<'_>) -> Setup {
         need_wakeup: sender.config.modes.need_wakeup,
         busy_poll: sender.config.modes.busy_poll,
         queues: sender.seats.iter().map(|seat| seat.queue).collect(),
-        cores: report_parts::distinct(sender.seats.iter().map(|seat| seat.core)),
+        cores: cores.to_vec(),
         irq_cores: napi::irq_cores(&sender.facts),
         batch: sender.config.batch,
         ring_size: sender.ring,

@@ -1,0 +1,145 @@
+//! What stands in the way of a run is named before it begins, with exit code 3 and nothing left behind.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
+
+mod support;
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+use support::{End, Finished, NetLab, Running, reports, xsk_gen};
+
+const RUN: Duration = Duration::from_secs(30);
+const HUGE_PAGES: &str = "/proc/sys/vm/nr_hugepages";
+
+fn ip(lab: &NetLab, end: End, args: &[&str]) {
+    let all = [&["-n", lab.namespace(end)], args].concat();
+    assert!(Command::new("ip").args(&all).status().unwrap().success(), "{args:?}");
+}
+
+/// Runs the binary inside, on the interface that the arguments name.
+fn run(lab: &NetLab, args: &[&str]) -> Finished {
+    Running::start(lab.command(End::A, xsk_gen()).args(args)).wait(RUN)
+}
+
+/// Fails unless the command is blocked by a finding of this code that speaks of `words`, and printed no result.
+fn blocked(lab: &NetLab, args: &[&str], code: &str, words: &[&str]) {
+    let finished = run(lab, args).expect_code(3);
+    assert!(finished.stderr.contains(&format!("[{code}]")), "{finished:?}");
+    assert!(words.iter().all(|word| finished.stderr.contains(word)), "{words:?}: {finished:?}");
+    assert!(!finished.stderr.contains("os error") && finished.stdout.is_empty(), "{finished:?}");
+}
+
+const TX: [&str; 7] = ["tx", "--iface", "v0", "--dst-mac", "02:00:00:00:00:01", "--count", "10"];
+
+fn tx<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&TX[..], more].concat()
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn an_interface_that_cannot_carry_a_test_is_named() {
+    let Some(lab) = NetLab::new(1) else { return };
+    blocked(&lab, &["rx", "--iface", "v9"], "interface-unknown", &["v9"]);
+    blocked(&lab, &["rx", "--iface", "lo"], "loopback", &["xsk-gen demo"]);
+    ip(&lab, End::B, &["link", "set", "v1", "down"]);
+    blocked(&lab, &tx(&["--wait-link", "1"]), "no-carrier", &["--wait-link"]);
+    ip(&lab, End::A, &["link", "set", "v0", "down"]);
+    for args in [tx(&[]), vec!["rx", "--iface", "v0"]] {
+        blocked(&lab, &args, "interface-down", &["ip link set v0 up"]);
+    }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn what_the_interface_does_not_have_is_named() {
+    let Some(lab) = NetLab::new(2) else { return };
+    blocked(&lab, &tx(&["--queues", "2"]), "queue-range", &["v0 queue 2", "0-1"]);
+    blocked(&lab, &["rx", "--iface", "v0", "--queues", "0-2"], "queue-range", &["v0 queue 2"]);
+    blocked(&lab, &tx(&["--size", "1519"]), "size-above-mtu", &["--size 1518"]);
+    blocked(&lab, &tx(&["--rate", "40%"]), "no-link-speed", &["--rate"]);
+    blocked(&lab, &tx(&["--cores", "4095"]), "core-range", &["core 4095"]);
+    run(&lab, &tx(&["--size", "1518"])).expect_code(0);
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_demanded_mode_that_cannot_be_had_is_refused() {
+    let Some(lab) = NetLab::new(1) else { return };
+    blocked(&lab, &tx(&["--xsk-mode", "zerocopy"]), "zero-copy-refused", &["--xsk-mode copy"]);
+    blocked(&lab, &["rx", "--iface", "v0", "--xsk-mode", "zerocopy"], "zero-copy-refused", &[]);
+    ip(&lab, End::A, &["link", "add", "br0", "type", "bridge"]);
+    ip(&lab, End::A, &["link", "set", "v0", "master", "br0"]);
+    ip(&lab, End::A, &["link", "set", "br0", "up"]);
+    blocked(&lab, &["rx", "--iface", "br0", "--xdp-mode", "native"], "native-refused", &["br0"]);
+    lab.wait_until_clean();
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn each_missing_capability_is_named() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let sets = [
+        ("-net_raw", vec!["CAP_NET_RAW"]),
+        ("-net_admin", vec!["CAP_NET_ADMIN"]),
+        ("-bpf,-sys_admin", vec!["CAP_BPF"]),
+        ("-all", vec!["CAP_NET_RAW", "CAP_NET_ADMIN", "CAP_BPF", "CAP_PERFMON"]),
+    ];
+    for (set, names) in sets {
+        let mut command = lab.command(End::A, "setpriv");
+        command.args(["--bounding-set", set, "--inh-caps", set, xsk_gen(), "rx", "--iface", "v0"]);
+        let finished = Running::start(&mut command).wait(RUN).expect_code(3);
+        for name in names {
+            assert!(finished.stderr.contains(&format!("{name}: this capability is missing")), "{finished:?}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn an_output_that_cannot_be_written_is_known_before_the_run() {
+    let Some(lab) = NetLab::new(1) else { return };
+    blocked(&lab, &tx(&["--output", "/proc/no-such-file"]), "output-file", &["/proc/no-such-file"]);
+    let written = tempfile::NamedTempFile::new().unwrap();
+    let path = written.path().to_str().unwrap();
+    fs::write(path, "x".repeat(1 << 20)).unwrap();
+    let finished = run(&lab, &tx(&["--json", "--quiet", "--output", path])).expect_code(0);
+    assert_eq!(
+        fs::read_to_string(path).unwrap(),
+        finished.stdout,
+        "the file holds the result and nothing else"
+    );
+}
+
+/// Puts the number of huge pages back.
+struct HugePages(String);
+
+impl HugePages {
+    fn set(number: &str) -> Self {
+        let before = fs::read_to_string(HUGE_PAGES).unwrap();
+        fs::write(HUGE_PAGES, number).unwrap();
+        Self(before)
+    }
+}
+
+impl Drop for HugePages {
+    fn drop(&mut self) {
+        let _ = fs::write(HUGE_PAGES, &self.0);
+    }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn huge_pages_are_used_or_asked_for() {
+    let Some(lab) = NetLab::new(2) else { return };
+    let args = tx(&["--hugepages", "--queues", "0-1", "--json", "--quiet"]);
+    let none = HugePages::set("0");
+    // Two sockets of 4,096 chunks of 2,048 bytes are 16 MiB: eight pages, and eight to spare.
+    blocked(&lab, &args, "hugepages", &["vm.nr_hugepages=16"]);
+    drop(none);
+    let _some = HugePages::set("16");
+    let finished = run(&lab, &args).expect_code(0);
+    let report = &reports(&finished)[0];
+    report.check_full_books();
+    assert_eq!(report.at("/setup/hugepages"), &serde_json::Value::Bool(true));
+}
