@@ -5,7 +5,7 @@
 mod support;
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use support::{End, Finished, NetLab, Running, reports, xsk_gen};
 
@@ -48,6 +48,17 @@ fn an_interface_that_cannot_carry_a_test_is_named() {
     for args in [tx(&[]), vec!["rx", "--iface", "v0"]] {
         blocked(&lab, &args, "interface-down", &["ip link set v0 up"]);
     }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_sink_without_an_interface_takes_the_only_one_or_lists_them() {
+    let Some(lab) = NetLab::in_one_namespace(1) else { return };
+    let finished = run(&lab, &["rx"]).expect_code(2);
+    assert!(["v0", "v1", "--iface"].iter().all(|word| finished.stderr.contains(word)), "{finished:?}");
+    let Some(lab) = NetLab::new(1) else { return };
+    let finished = run(&lab, &["rx", "--duration", "100ms", "--json", "--quiet"]).expect_code(1);
+    assert_eq!(reports(&finished)[0].text("/interface/name"), "v0");
 }
 
 #[test]
@@ -100,6 +111,11 @@ fn each_missing_capability_is_named() {
 fn an_output_that_cannot_be_written_is_known_before_the_run() {
     let Some(lab) = NetLab::new(1) else { return };
     blocked(&lab, &tx(&["--output", "/proc/no-such-file"]), "output-file", &["/proc/no-such-file"]);
+    let folder = tempfile::tempdir().unwrap();
+    let unused = folder.path().join("report.json");
+    let args = tx(&["--queues", "7", "--output", unused.to_str().unwrap()]);
+    blocked(&lab, &args, "queue-range", &[]);
+    assert!(!unused.exists(), "a run that did not begin leaves no empty file");
     let written = tempfile::NamedTempFile::new().unwrap();
     let path = written.path().to_str().unwrap();
     fs::write(path, "x".repeat(1 << 20)).unwrap();
@@ -109,6 +125,16 @@ fn an_output_that_cannot_be_written_is_known_before_the_run() {
         finished.stdout,
         "the file holds the result and nothing else"
     );
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let mut command = lab.command(End::A, xsk_gen());
+    let mut child = command.args(tx(&["--json", "--quiet"])).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 /// Puts the number of huge pages back.

@@ -11,17 +11,22 @@ use std::process::ExitCode;
 
 /// Runs a command and delivers what it made.
 pub fn deliver(output: &Output, run: impl FnOnce() -> Result<Vec<Report>, Failure>) -> ExitCode {
-    let result = match output.output.as_deref().map(OutputFile::open).transpose() {
-        Ok(file) => run().map(|reports| (reports, file)),
-        Err(finding) => Err(Failure::from(finding)),
+    let file = match output.output.as_deref().map(OutputFile::open).transpose() {
+        Ok(file) => file,
+        Err(finding) => return fail(&finding.into()),
     };
-    match result {
-        Ok((reports, file)) => publish(output, reports, file),
+    match run() {
+        Ok(reports) => publish(output, reports, file),
         Err(failure) => {
-            tell(failure.findings());
-            ExitCode::from(failure.exit_code())
+            file.into_iter().for_each(OutputFile::discard);
+            fail(&failure)
         }
     }
+}
+
+fn fail(failure: &Failure) -> ExitCode {
+    tell(failure.findings());
+    ExitCode::from(failure.exit_code())
 }
 
 fn publish(output: &Output, mut reports: Vec<Report>, file: Option<OutputFile>) -> ExitCode {
@@ -32,7 +37,9 @@ fn publish(output: &Output, mut reports: Vec<Report>, file: Option<OutputFile>) 
     if let Some(Err(finding)) = file.map(|file| file.write(&json)) {
         findings.push(finding);
     }
-    if let Err(error) = written.and_then(|()| print(output.json, &json, &reports)) {
+    let printed = written.and_then(|()| print(output.json, &json, &reports));
+    // A reader that has seen enough, such as `head`, is no failure.
+    if let Some(error) = printed.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe) {
         findings.push(
             Finding::new(Code::OutputFile, Severity::Fail, "stdout", "the result could not be printed")
                 .why(words(&error)),

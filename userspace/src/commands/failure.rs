@@ -6,18 +6,19 @@ use std::io;
 /// Why a command made no Report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// Preflight found something in the way; nothing was attached or sent. Exit code 3.
+    /// Preflight found something in the way; nothing was attached or sent. Exit code 3, or 2 without an interface.
     Blocked(Vec<Finding>),
     /// The run began and failed. Exit code 1.
     Failed(Vec<Finding>),
 }
 
 impl Failure {
-    /// The process's exit code.
+    /// The process's exit code: an interface that was not named and cannot be guessed is a matter of usage.
     #[must_use]
-    pub const fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> u8 {
         match self {
             Self::Failed(_) => 1,
+            Self::Blocked(findings) if findings.iter().any(|f| f.code == Code::InterfaceChoice) => 2,
             Self::Blocked(_) => 3,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::finding::{Code, Finding, Severity};
 use crate::sys::words::words;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub struct OutputFile {
     path: PathBuf,
     file: File,
+    /// Whether it was not there before.
+    new: bool,
 }
 
 impl OutputFile {
@@ -19,9 +21,18 @@ impl OutputFile {
     /// # Errors
     /// [`Code::OutputFile`].
     pub fn open(path: &Path) -> Result<Self, Finding> {
+        let new = !path.exists();
         match OpenOptions::new().write(true).create(true).truncate(false).open(path) {
-            Ok(file) => Ok(Self { path: path.to_owned(), file }),
+            Ok(file) => Ok(Self { path: path.to_owned(), file, new }),
             Err(error) => Err(refused(path, "it cannot be opened for writing", &error)),
+        }
+    }
+
+    /// Gives the file up when there is nothing to write: one that was made for it goes again.
+    pub fn discard(self) {
+        if self.new {
+            // What cannot be removed is empty, which is no worse than it was meant to be.
+            let _ = fs::remove_file(&self.path);
         }
     }
 

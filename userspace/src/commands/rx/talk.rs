@@ -26,6 +26,7 @@ pub struct Talk {
     mac: MacAddr6,
     ip: Option<IpAddr>,
     queues: u32,
+    host: String,
     /// By the number of the run.
     heard: BTreeMap<u32, Heard>,
     next_learn: Nanos,
@@ -47,6 +48,7 @@ impl Talk {
             mac: facts.mac.unwrap_or(MacAddr6::nil()),
             ip: facts.ipv4.map(IpAddr::V4).or(facts.ipv6.map(IpAddr::V6)),
             queues,
+            host: machine::host().name,
             heard: BTreeMap::new(),
             next_learn: Nanos(0),
         }
@@ -129,7 +131,7 @@ impl Talk {
             mac: self.mac.to_string(),
             ip: self.ip.map(|ip| ip.to_string()),
             queues: self.queues,
-            host: machine::host().name,
+            host: self.host.clone(),
         })
     }
 
