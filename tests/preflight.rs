@@ -108,6 +108,16 @@ fn each_missing_capability_is_named() {
 
 #[test]
 #[ignore = "needs root: scripts/test.sh"]
+fn memory_that_may_not_be_locked_is_known_before_the_run() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let mut command = lab.command(End::A, "setpriv");
+    command.args(["--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock", "prlimit", "--memlock=65536"]);
+    let finished = Running::start(command.arg(xsk_gen()).args(tx(&[]))).wait(RUN).expect_code(3);
+    assert!(finished.stderr.contains("[memlock]") && finished.stderr.contains("ulimit -l"), "{finished:?}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
 fn an_output_that_cannot_be_written_is_known_before_the_run() {
     let Some(lab) = NetLab::new(1) else { return };
     blocked(&lab, &tx(&["--output", "/proc/no-such-file"]), "output-file", &["/proc/no-such-file"]);

@@ -11,6 +11,8 @@ use std::io;
 
 /// Longer than any control frame: 1,500 bytes of MTU, Ethernet header and tags.
 const BUFFER_BYTES: usize = 2048;
+/// Frames to our port that are looked at in vain before the caller has its turn again: a few milliseconds' worth.
+const FOREIGN_FRAMES: usize = 4096;
 
 /// A control message and the run that it speaks of.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,13 +75,14 @@ impl ControlLink {
         self.socket.send(&frame).map_err(failed)
     }
 
-    /// The next control message that has arrived, if any.
+    /// The next control message that has arrived, if any is among the next frames. A flood of foreign frames to our
+    /// port must not keep the caller from its other work.
     ///
     /// # Errors
     /// When the socket fails, for instance because the interface is gone.
     pub fn receive(&mut self) -> Result<Option<Message>, Finding> {
         let mut buf = [0; BUFFER_BYTES];
-        loop {
+        for _ in 0..FOREIGN_FRAMES {
             let received = self
                 .socket
                 .recv(&mut buf)
@@ -91,6 +94,7 @@ impl ControlLink {
                 return Ok(Some(Message { run: probe.run, control }));
             }
         }
+        Ok(None)
     }
 
     /// Sleeps until something arrives or `timeout` is over.

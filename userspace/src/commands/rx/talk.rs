@@ -15,6 +15,8 @@ use std::sync::mpsc::Receiver;
 
 /// How often switches are reminded where the sink is: well within the 300 s after which they forget (IEEE 802.1D).
 const LEARN_PERIOD: Nanos = Nanos(60_000_000_000);
+/// Messages heard in one turn and on one way: more than honest senders say in a hundred turns.
+const MESSAGES_A_TURN: usize = 256;
 /// Runs of which is remembered what was said, at the most: foreign frames must not fill memory.
 const MAX_RUNS: usize = 1024;
 
@@ -65,13 +67,14 @@ impl Talk {
     /// # Errors
     /// When the interface gives no more frames. One that does not take an answer now is asked again.
     pub fn turn(&mut self, now: Nanos) -> Result<(), Finding> {
-        while let Ok(frame) = self.frames.try_recv() {
+        for frame in self.frames.try_iter().take(MESSAGES_A_TURN).collect::<Vec<_>>() {
             // What cannot be understood is of another version, or was made up: it is counted as control, no more.
             if let Ok(control) = control::decode(&frame.body) {
                 self.hear(Message { run: frame.run, control }, now);
             }
         }
-        while let Some(message) = self.link.receive()? {
+        for _ in 0..MESSAGES_A_TURN {
+            let Some(message) = self.link.receive()? else { break };
             self.hear(message, now);
         }
         if now >= self.next_learn {

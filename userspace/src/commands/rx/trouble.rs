@@ -13,7 +13,7 @@ pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: 
     found.extend(nothing(sink, aftermath, run));
     found.extend(slow(sink, run));
     found.extend(dropped_by_devices(sink, run));
-    found.extend(unexplained(sink, report));
+    found.extend(unexplained(sink, run, report));
     found.extend(no_socket(sink, run));
     found.extend(bad_frames(sink, run));
     let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
@@ -80,8 +80,10 @@ fn dropped_by_devices(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
     })
 }
 
-fn unexplained(sink: &Sink<'_>, report: &Report) -> Option<Finding> {
-    let frames = report.balance.unexplained.filter(|frames| *frames > 0)?;
+/// Frames that arrived spoilt are in the books' unexplained, but it is known where they went.
+fn unexplained(sink: &Sink<'_>, run: &RunFacts<'_>, report: &Report) -> Option<Finding> {
+    let unexplained = report.balance.unexplained?;
+    let frames = unexplained.checked_sub(corrupted(run)).filter(|frames| *frames > 0)?;
     let what = format!("{frames} frames were lost and no counter says where");
     Some(
         Finding::new(Code::LossUnexplained, Severity::Warn, name(sink), what)
@@ -105,13 +107,19 @@ fn no_socket(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
     })
 }
 
-fn bad_frames(sink: &Sink<'_>, run: &RunFacts<'_>) -> Vec<Finding> {
-    let count = |reason: Reason| run.tally.rejected.get(reason.index()).copied().unwrap_or(0);
-    let corrupted: u64 = [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated]
+fn rejected(run: &RunFacts<'_>, reason: Reason) -> u64 {
+    run.tally.rejected.get(reason.index()).copied().unwrap_or(0)
+}
+
+fn corrupted(run: &RunFacts<'_>) -> u64 {
+    [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated]
         .into_iter()
-        .map(count)
-        .sum();
-    let other = count(Reason::OtherRun);
+        .map(|reason| rejected(run, reason))
+        .sum()
+}
+
+fn bad_frames(sink: &Sink<'_>, run: &RunFacts<'_>) -> Vec<Finding> {
+    let (corrupted, other) = (corrupted(run), rejected(run, Reason::OtherRun));
     let mut found = Vec::new();
     if corrupted > 0 {
         let what = format!("{corrupted} frames of ours arrived with wrong bytes");
