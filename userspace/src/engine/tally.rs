@@ -90,6 +90,8 @@ impl RxTally {
     fn first_of_space(&mut self, probe: &Probe, shape: Option<Shape>) {
         let Shape { flows, spaces } = shape.unwrap_or(Shape { flows: 1, spaces: 1 });
         let space = probe.stream.space();
+        // A space that the sender did not announce is of a spoilt or foreign frame: flows would cost half a megabyte.
+        let flows = if space < spaces { flows } else { 1 };
         let mut books = SequenceBooks::new(flows, spaces, space);
         books.see(probe.seq);
         let at = usize::from(space);
