@@ -1,6 +1,6 @@
 //! What a run cost this machine: cores and process over a window, and turns of the workers.
 
-use crate::engine::{Load, Outcome};
+use crate::engine::Load;
 use crate::host::cpu::{CpuTimes, ProcessCpu};
 use crate::report::Cpu;
 use crate::sys::clock::monotonic;
@@ -23,7 +23,7 @@ impl Meter {
 
     /// The cost since this reading. Workers spin, so `percent_per_gbps` stays null.
     #[must_use]
-    pub fn cost(&self, now: &Self, cores: &[u32], outcomes: &[Outcome], frames: u64) -> Cpu {
+    pub fn cost(&self, now: &Self, cores: &[u32], load: Load, frames: u64) -> Cpu {
         let rows = match (&self.cores, &now.cores) {
             (Some(before), Some(after)) => after.rows(before, cores),
             _ => Vec::new(),
@@ -32,7 +32,6 @@ impl Meter {
             (Some(before), Some(after)) => after.percent_since(before, now.at - self.at),
             _ => None,
         };
-        let load = outcomes.iter().fold(Load::default(), |sum, outcome| sum.plus(outcome.load));
         Cpu {
             cores: rows,
             process_percent,

@@ -41,6 +41,8 @@ pub trait Worker: Send {
     fn begin(&mut self, now: Nanos);
     /// One turn of work.
     fn turn(&mut self, now: Nanos) -> Turn;
+    /// Books what a turn cost, right after it.
+    fn book(&mut self, turn: &Turn, from: Nanos, to: Nanos);
     /// Called once, when the run ends: by itself, by a signal or by an error.
     fn end(&mut self, now: Nanos);
     /// One turn of taking back what is still under way; true when nothing is.

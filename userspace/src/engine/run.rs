@@ -1,6 +1,6 @@
 //! Pinned threads that take turns: start together, stop, drain, hand the books over.
 
-use super::{Books, Load, Turn, Worker};
+use super::{Books, Turn, Worker};
 use crate::port::PortError;
 use crate::units::Nanos;
 use std::io;
@@ -28,8 +28,6 @@ pub struct Outcome {
     pub core: Option<u32>,
     /// Its books.
     pub books: Books,
-    /// What its turns cost.
-    pub load: Load,
     /// Why it failed, if it did.
     pub error: Option<PortError>,
 }
@@ -52,7 +50,6 @@ struct Shared {
 
 struct Post {
     worker: Box<dyn Worker>,
-    load: Load,
     over: bool,
     error: Option<PortError>,
 }
@@ -108,17 +105,14 @@ fn man(crew: Crew, shared: &Shared) -> Vec<Outcome> {
     let _count_out = CountOut(&shared.busy);
     let pinned =
         crew.core.filter(|core| core_affinity::set_for_current(core_affinity::CoreId { id: *core as usize }));
-    let mut posts: Vec<Post> = crew
-        .workers
-        .into_iter()
-        .map(|worker| Post { worker, load: Load::default(), over: false, error: None })
-        .collect();
+    let mut posts: Vec<Post> =
+        crew.workers.into_iter().map(|worker| Post { worker, over: false, error: None }).collect();
     shared.together.wait();
     work(&mut posts, shared);
     drain(&mut posts, shared);
     posts
         .into_iter()
-        .map(|p| Outcome { core: pinned, books: p.worker.into_books(), load: p.load, error: p.error })
+        .map(|p| Outcome { core: pinned, books: p.worker.into_books(), error: p.error })
         .collect()
 }
 
@@ -130,7 +124,7 @@ fn work(posts: &mut [Post], shared: &Shared) {
         for post in posts.iter_mut().filter(|post| !post.over) {
             let turn = post.worker.turn(now);
             let then = (shared.clock)();
-            post.load.book(&turn, now, then);
+            post.worker.book(&turn, now, then);
             now = then;
             dormant &= turn == Turn::Dormant;
             post.settle(turn, now);
@@ -181,6 +175,7 @@ mod tests {
         fn turn(&mut self, _now: Nanos) -> Turn {
             Turn::Finished
         }
+        fn book(&mut self, _turn: &Turn, _from: Nanos, _to: Nanos) {}
         fn end(&mut self, _now: Nanos) {}
         fn drain(&mut self, _now: Nanos) -> bool {
             self.1 += 1;

@@ -1,7 +1,7 @@
 //! The receiving worker: one queue, every run that arrives on it.
 
 use super::latch::Latch;
-use super::{Books, Progress, RxTally, Turn, Worker};
+use super::{Books, Load, Progress, RxTally, Turn, Worker};
 use crate::frame::{Inspected, Inspector, Probe, Reason, extend_sent};
 use crate::port::{PortError, RxDrops, RxPort};
 use crate::units::Nanos;
@@ -55,6 +55,10 @@ struct TallyBook {
     closed: Vec<RxTally>,
     /// The open tally's run, as long as it is the latched one.
     current: Option<u16>,
+    /// What the turns cost since the open tally's run began; None before the first.
+    load: Option<Load>,
+    /// Whether the last turn brought frames of the run.
+    fruitful: bool,
     /// Drops when the open tally began, and when they were last read.
     drops_before: RxDrops,
     drops_now: Option<RxDrops>,
@@ -75,6 +79,8 @@ impl<P: RxPort> RxWorker<P> {
             open: RxTally::new(0, None, Some(spec.queue)),
             closed: Vec::new(),
             current: None,
+            load: None,
+            fruitful: false,
             drops_before: port.drops().unwrap_or_default(),
             drops_now: None,
             earlier: (0, 0),
@@ -102,6 +108,7 @@ impl<P: RxPort> RxWorker<P> {
                 Inspected::Rejected(reason) => book.open.reject(reason),
             }
         })?;
+        book.fruitful = probes;
         if let (true, Some(now)) = (probes, arrived) {
             latch.touch(now);
         }
@@ -142,7 +149,19 @@ impl TallyBook {
             self.roll(epoch, Some(run));
         }
         self.current = Some(run);
+        self.load.get_or_insert_default();
         true
+    }
+
+    /// Books a turn; the tally takes over what was booked whenever there were frames of the run.
+    #[inline]
+    fn work(&mut self, turn: &Turn, from: Nanos, to: Nanos) {
+        if let Some(load) = &mut self.load {
+            load.book(turn, from, to);
+            if self.fruitful {
+                self.open.load = *load;
+            }
+        }
     }
 
     /// One-way latency, where the sender's clock is ours.
@@ -173,6 +192,7 @@ impl TallyBook {
         self.earlier = (self.earlier.0 + closed.probes, self.earlier.1 + closed.bytes);
         self.drops_before = self.drops_now.unwrap_or(self.drops_before);
         self.closed.push(closed);
+        self.load = None;
     }
 }
 
@@ -193,6 +213,10 @@ impl<P: RxPort + Send> Worker for RxWorker<P> {
             }
             Err(error) => Turn::Failed(error),
         }
+    }
+
+    fn book(&mut self, turn: &Turn, from: Nanos, to: Nanos) {
+        self.book.work(turn, from, to);
     }
 
     fn end(&mut self, _now: Nanos) {}

@@ -1,5 +1,6 @@
 //! What one receive worker counted of one run, and how the tallies of several workers become one.
 
+use super::Load;
 use super::latch::Shape;
 use crate::frame::{Probe, Reason};
 use crate::measure::{Latency, SequenceBooks, SequenceCounts};
@@ -38,6 +39,8 @@ pub struct RxTally {
     pub foreign_clock: u64,
     /// What the port's carrier dropped within the run.
     pub drops: Option<RxDrops>,
+    /// What the turns cost from the first frame of the run to the last: a sink that waits is not at work.
+    pub load: Load,
 }
 
 impl RxTally {
@@ -59,6 +62,7 @@ impl RxTally {
             latency: Latency::new(),
             foreign_clock: 0,
             drops: None,
+            load: Load::default(),
         }
     }
 
@@ -125,6 +129,7 @@ impl RxTally {
         self.bytes += other.bytes;
         self.foreign_clock += other.foreign_clock;
         self.latency.merge(&other.latency);
+        self.load = self.load.plus(other.load);
         self.arrivals = match (self.arrivals, other.arrivals) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
             (a, b) => a.or(b),

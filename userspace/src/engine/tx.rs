@@ -1,6 +1,6 @@
 //! The sending worker: one transmit queue, one sequence space.
 
-use super::{Books, Progress, Turn, Worker};
+use super::{Books, Load, Progress, Turn, Worker};
 use crate::frame::Stream;
 use crate::pace::Pacer;
 use crate::port::{PortError, Slot, Source, TxPort};
@@ -19,6 +19,7 @@ pub struct TxWorker<P> {
     completed: u64,
     outage: Outage,
     window: Nanos,
+    load: Load,
 }
 
 /// What a sender did.
@@ -44,6 +45,8 @@ pub struct TxBooks {
     pub outages: u32,
     /// Time without link.
     pub outage: Nanos,
+    /// What the turns cost.
+    pub load: Load,
 }
 
 /// The stream as a source: numbers the frames and remembers which chunks hold its template.
@@ -86,6 +89,7 @@ impl<P: TxPort> TxWorker<P> {
             completed: 0,
             outage: Outage::default(),
             window: Nanos(0),
+            load: Load::default(),
         }
     }
 
@@ -137,6 +141,7 @@ impl<P: TxPort> TxWorker<P> {
             window: self.window,
             outages: self.outage.count,
             outage: self.outage.total,
+            load: self.load,
         }
     }
 }
@@ -156,6 +161,10 @@ impl<P: TxPort + Send> Worker for TxWorker<P> {
             Ok(_) => Turn::Empty,
             Err(error) => Turn::Failed(error),
         }
+    }
+
+    fn book(&mut self, turn: &Turn, from: Nanos, to: Nanos) {
+        self.load.book(turn, from, to);
     }
 
     fn end(&mut self, now: Nanos) {

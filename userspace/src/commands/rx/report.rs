@@ -37,20 +37,17 @@ pub struct RunFacts<'r> {
     pub xdp: QueueCounters,
     /// What the sockets dropped.
     pub drops: RxDrops,
-    /// Frames of all runs: the workers' load is that of the session.
-    session_frames: u64,
 }
 
 /// Builds the Reports; `intervals` are those of each run.
 pub fn build(sink: &Sink<'_>, mut aftermath: Aftermath, intervals: Vec<Vec<IntervalRow>>) -> Vec<Report> {
     let mut tallies = take_tallies(&mut aftermath.outcomes);
     let windows = std::mem::take(&mut aftermath.windows);
-    let session_frames = tallies.iter().map(|tally| tally.probes).sum();
     let mut intervals = intervals.into_iter();
     windows
         .iter()
         .map(|window| {
-            let run = gather(sink, window, &mut tallies, session_frames);
+            let run = gather(sink, window, &mut tallies);
             one(sink, &aftermath, &run, intervals.next().unwrap_or_default())
         })
         .collect()
@@ -65,12 +62,7 @@ fn take_tallies(outcomes: &mut [Outcome]) -> Vec<RxTally> {
 }
 
 /// The tallies of one run. What workers counted before any run (epoch 0) is told with the first.
-fn gather<'r>(
-    sink: &'r Sink<'_>,
-    window: &'r Window,
-    tallies: &mut Vec<RxTally>,
-    session_frames: u64,
-) -> RunFacts<'r> {
+fn gather<'r>(sink: &'r Sink<'_>, window: &'r Window, tallies: &mut Vec<RxTally>) -> RunFacts<'r> {
     let ours = |tally: &RxTally| tally.epoch == window.epoch || (tally.epoch == 0 && window.epoch <= 1);
     let (mine, rest): (Vec<_>, Vec<_>) = std::mem::take(tallies).into_iter().partition(ours);
     *tallies = rest;
@@ -86,7 +78,6 @@ fn gather<'r>(
         sent: heard.and_then(Heard::totals),
         xdp: window.queues.iter().copied().sum(),
         drops,
-        session_frames,
         tally,
     }
 }
@@ -138,7 +129,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         balance,
         latency_ns,
         latency_absent,
-        cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, &aftermath.outcomes, run.session_frames),
+        cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, run.tally.load, run.tally.probes),
         device_counters,
         queues: run.queues.clone(),
         streams,

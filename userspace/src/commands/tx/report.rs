@@ -4,7 +4,7 @@ use super::announce::tx_books;
 use super::{Aftermath, Sender, xdp_mode};
 use crate::commands::cross_check::{self, Comparison};
 use crate::commands::report_parts::{self, Volume};
-use crate::engine::TxBooks;
+use crate::engine::{Load, TxBooks};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{machine, napi};
 use crate::report::{
@@ -28,6 +28,7 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
     let mut findings = sender.findings.clone();
     findings.extend(disagreement);
     findings.extend(troubles(&sender, aftermath, &balance, window, &books));
+    let load = books.iter().fold(Load::default(), |sum, b| sum.plus(b.load));
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         id: sender.offer.id.clone(),
@@ -44,7 +45,7 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         balance,
         latency_ns: None,
         latency_absent: Some("latency is measured where frames arrive".to_owned()),
-        cpu: before.cost(after, &cores, &aftermath.outcomes, volume.frames),
+        cpu: before.cost(after, &cores, load, volume.frames),
         device_counters,
         queues: queues(&sender, &books),
         streams: books
