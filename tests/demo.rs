@@ -83,3 +83,16 @@ fn ctrl_c_lets_the_sink_hear_the_end() {
     let (tx, rx) = tx_and_rx(&finished);
     check_pair(&tx, &rx);
 }
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_sink_that_hears_nothing_of_its_sender_ends_with_it() {
+    if !require_root() {
+        return;
+    }
+    let args = ["demo", "--json", "--quiet", "--match", "l2", "--count", "1000", "--rate", "10kpps"];
+    let finished = Running::xsk_gen(&args).wait(Duration::from_secs(10)).expect_code(1);
+    let (tx, rx) = tx_and_rx(&finished);
+    assert_eq!((tx.known("completed"), rx.known("received")), (1_000, 0), "{rx}");
+    assert!(rx.has_finding("nothing-received"), "{rx}");
+}

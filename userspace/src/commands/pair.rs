@@ -66,9 +66,10 @@ pub fn run(
         let sink = scope.spawn(|| receive(&rx, enter_rx, ready, until_end.clone(), interrupt));
         let (tx, end) = (&tx, &until_end);
         let sender = scope.spawn(move || {
-            let sent = send(tx, enter_tx, &peer, interrupt);
-            let flag = if matches!(sent, Ok(Some(_))) { &end.told } else { &end.abandoned };
-            flag.store(true, Relaxed);
+            let sent = send(tx, enter_tx, &peer, end, interrupt);
+            if !matches!(sent, Ok(Some(_))) {
+                end.abandoned.store(true, Relaxed);
+            }
             sent
         });
         let sent = sender.join().unwrap_or_else(|_| Err(panicked()));
@@ -100,11 +101,12 @@ fn send(
     config: &TxConfig,
     enter: Enter<'_>,
     sink: &Receiver<Option<KnownPeer>>,
+    end: &UntilEnd,
     interrupt: &Interrupt,
 ) -> Result<Option<Report>, Failure> {
     enter()?;
     let Ok(peer) = sink.recv() else { return Ok(None) };
-    Sender::open(config, peer, interrupt)?.run(interrupt).map(Some)
+    Sender::open(config, peer, interrupt)?.run(interrupt, Some(&end.told)).map(Some)
 }
 
 /// Divides the cores: two ends that spin on one core would measure the scheduler.

@@ -18,7 +18,7 @@ use super::live::{Live, Side, Sums};
 use super::notice::notice;
 use super::placement::{self, From as End, Seat};
 use super::sockets::{self, Wanted};
-use super::tx::KnownPeer;
+use super::tx::{KnownPeer, LastWord};
 use super::{Failure, ground, tell};
 use crate::config::{DEFAULT_RX_RING, RxConfig};
 use crate::engine::{self, ControlFrame, Latch, Outcome, Progress, RxSpec, RxWorker, Worker};
@@ -184,10 +184,14 @@ impl<'a> Sink<'a> {
         let quiet = output.quiet || (until_end.is_some() && io::stderr().is_terminal());
         let goal = watch::goal(self.config);
         let mut live = Live::new(Side::Rx, output.interval, quiet, goal, monotonic());
+        let told = until_end.as_ref().map(|end| Arc::clone(&end.told));
         let ending = Ending::new(self.config, until_end, monotonic());
         let watched = Watch { sink: &mut self, running: &running, progress: &progress, ending, interrupt }
             .run(&mut live);
 
+        if let Some(LastWord { run, parts }) = told.as_ref().and_then(|told| told.get()) {
+            parts.iter().for_each(|part| self.talk.ended(*run, part.clone()));
+        }
         // While the program is there: afterwards the device counts on and the program does not.
         self.readings.stop(&self.attached.program);
         // First the program, so that nothing more is on its way into sockets that are about to close.

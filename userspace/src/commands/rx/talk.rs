@@ -113,7 +113,7 @@ impl Talk {
 
     /// An END: of the latched run, or late of the last one under its tag. Of a run that was never latched it says
     /// nothing that is asked for.
-    fn ended(&mut self, run: u16, end: End) {
+    pub fn ended(&mut self, run: u16, end: End) {
         let latched = (self.latch.run() == Some(run)).then(|| self.latch.epoch());
         let earlier = || self.heard.iter().rev().find(|(_, known)| known.run == run).map(|(epoch, _)| *epoch);
         if let Some(epoch) = latched.or_else(earlier) {

@@ -3,14 +3,15 @@
 use super::Sink;
 use crate::commands::interrupt::Interrupt;
 use crate::commands::live::{Goal, Live, Sums};
+use crate::commands::tx::LastWord;
 use crate::config::RxConfig;
 use crate::engine::{Progress, Running};
 use crate::finding::Finding;
 use crate::report::IntervalRow;
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -29,8 +30,8 @@ const INTERRUPT_PATIENCE: Nanos = Nanos::from_millis(800);
 pub struct UntilEnd {
     /// Set when the sender failed and no END will come.
     pub abandoned: Arc<AtomicBool>,
-    /// Set when the sender has told its END, which may yet be lost on the way.
-    pub told: Arc<AtomicBool>,
+    /// What the sender told as its END, which on the wire a full ring may lose.
+    pub told: Arc<OnceLock<LastWord>>,
 }
 
 /// When to stop.
@@ -97,7 +98,7 @@ impl UntilEnd {
     fn has_come(&self, silence: Nanos, over: bool) -> bool {
         self.abandoned.load(Relaxed)
             || (over && silence >= QUIET)
-            || (self.told.load(Relaxed) && silence >= END_PATIENCE)
+            || (self.told.get().is_some() && silence >= END_PATIENCE)
     }
 }
 
@@ -192,7 +193,7 @@ mod tests {
         let (at, until_end) = (Nanos(2_000_000_000), UntilEnd::default());
         let mut ending = ending(Some(until_end.clone()));
         assert!(!ending.is_now(at, 5, true) && ending.is_now(at + QUIET, 5, true));
-        until_end.told.store(true, Relaxed);
+        until_end.told.set(LastWord { run: 7, parts: Vec::new() }).unwrap();
         assert!(!ending.is_now(at + QUIET, 5, false) && ending.is_now(at + END_PATIENCE, 5, false));
         assert!(!ending.yields(at, true) && ending.yields(at + INTERRUPT_PATIENCE, true));
     }

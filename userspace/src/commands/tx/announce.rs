@@ -26,17 +26,30 @@ pub fn start(link: &mut ControlLink, offer: &Offer) -> Result<(), Finding> {
     repeat(STARTS, START_PAUSE, || link.send(&offer.stack, offer.run, &start))
 }
 
-/// Says what was sent.
-///
-/// # Errors
-/// When no frame can be sent, for instance because the interface is gone.
-pub fn end(link: &mut ControlLink, offer: &Offer, aftermath: &Aftermath) -> Result<(), Finding> {
+/// What was sent, for a sink to close its books with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastWord {
+    /// Tag of the run.
+    pub run: u16,
+    /// The totals.
+    pub parts: Vec<End>,
+}
+
+/// Puts together what was sent.
+pub fn last_word(offer: &Offer, aftermath: &Aftermath) -> LastWord {
     let books: Vec<&TxBooks> = tx_books(aftermath).collect();
     let total = |b: &&TxBooks| SpaceTotal { space: b.space, built: b.built, completed: b.completed };
     let spaces: Vec<_> = books.iter().map(total).collect();
     let window = books.iter().map(|b| b.window.0).max().unwrap_or(0);
-    let parts: Vec<_> =
-        End::split(&spaces, aftermath.device_drops(), window).into_iter().map(Control::End).collect();
+    LastWord { run: offer.run, parts: End::split(&spaces, aftermath.device_drops(), window) }
+}
+
+/// Says what was sent.
+///
+/// # Errors
+/// When no frame can be sent, for instance because the interface is gone.
+pub fn end(link: &mut ControlLink, offer: &Offer, word: &LastWord) -> Result<(), Finding> {
+    let parts: Vec<_> = word.parts.iter().cloned().map(Control::End).collect();
     repeat(ENDS, END_PAUSE, || parts.iter().try_for_each(|part| link.send(&offer.stack, offer.run, part)))
 }
 

@@ -29,11 +29,12 @@ use crate::sys::xdp_socket;
 use crate::units::Nanos;
 use crate::xdp::{AttachMode, PassProgram};
 use crate::xsk::{self, XskTx};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+pub use self::announce::LastWord;
 pub use self::discover::Peer as KnownPeer;
 pub(super) use self::offer::offered;
 
@@ -50,7 +51,7 @@ const DRAIN: Nanos = Nanos::from_millis(500);
 pub fn run(config: &TxConfig, interrupt: &Interrupt) -> Result<Vec<Report>, Failure> {
     match &config.sink {
         Some(sink) => pair::on_this_host(config, sink, interrupt),
-        None => Sender::open(config, None, interrupt)?.run(interrupt).map(|report| vec![report]),
+        None => Sender::open(config, None, interrupt)?.run(interrupt, None).map(|report| vec![report]),
     }
 }
 
@@ -157,11 +158,16 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Announces, sends, tells the end, and reports.
+    /// Announces, sends, tells the end (a sink of this process hears it through `told` as well, where no full ring
+    /// can lose it), and reports.
     ///
     /// # Errors
     /// When the run could not begin.
-    pub fn run(mut self, interrupt: &Interrupt) -> Result<Report, Failure> {
+    pub fn run(
+        mut self,
+        interrupt: &Interrupt,
+        told: Option<&OnceLock<LastWord>>,
+    ) -> Result<Report, Failure> {
         notice(self.config.output.quiet, "tx", self.offer.words());
         announce::start(&mut self.link, &self.offer)?;
         let started_at = machine::wall_clock();
@@ -185,8 +191,13 @@ impl<'a> Sender<'a> {
             interrupted: interrupt.raised(),
             link: link.finish(monotonic()),
         };
-        if let Err(finding) = announce::end(&mut self.link, &self.offer, &aftermath) {
+        let word = announce::last_word(&self.offer, &aftermath);
+        if let Err(finding) = announce::end(&mut self.link, &self.offer, &word) {
             self.findings.push(finding);
+        }
+        if let Some(told) = told {
+            // Said once.
+            let _ = told.set(word);
         }
         if let Some(program) = &mut self.program {
             program.detach();
