@@ -161,11 +161,6 @@ impl WireHandle {
             wire.release();
         }
     }
-
-    /// Puts a frame on the wire past the faults: a control frame, or one of another sender.
-    pub fn inject(&self, frame: &[u8]) {
-        lock(&self.0).deliver(frame);
-    }
 }
 
 impl TxPort for MemoryTx {

@@ -16,12 +16,6 @@ pub enum PortError {
     /// The interface was removed or the socket lost its device; nothing more will come.
     #[error("the interface is gone")]
     Gone,
-    /// The queue is held by another socket.
-    #[error("the queue is busy")]
-    Busy,
-    /// The kernel had no memory for the request.
-    #[error("the kernel has no memory for it")]
-    NoMemory,
     /// Anything else, in words; `what` names the operation.
     #[error("{what}: {why}")]
     Other {

@@ -49,8 +49,9 @@ pub fn queues(iface: &str, asked: Option<&[u32]>, available: u32, limit: u32) ->
 /// # Errors
 /// [`Code::CoreRange`] for a core that this process may not use.
 pub fn cores(asked: Option<&[u32]>, allowed: &[u32], from: From) -> Result<Vec<u32>, Finding> {
-    if let Some(asked) = asked {
-        return match asked.iter().find(|core| !allowed.contains(core)) {
+    if let Some(asked) = asked.filter(|asked| !asked.is_empty()) {
+        let forbidden = |core: &&u32| !allowed.is_empty() && !allowed.contains(core);
+        return match asked.iter().find(forbidden) {
             None => Ok(asked.to_vec()),
             Some(core) => Err(Finding::new(
                 Code::CoreRange,
@@ -63,6 +64,16 @@ pub fn cores(asked: Option<&[u32]>, allowed: &[u32], from: From) -> Result<Vec<u
             ))
             .remedy("--cores with some of those, or start it with another taskset or cpuset")),
         };
+    }
+    if allowed.is_empty() {
+        return Err(Finding::new(
+            Code::CoreRange,
+            Severity::Fail,
+            "cores",
+            "which cores this process may use is not known",
+        )
+        .why("/proc does not tell, so nothing can be pinned")
+        .remedy("mount /proc, or name the cores with --cores"));
     }
     Ok(match from {
         From::Lowest => allowed[..allowed.len().saturating_sub(1).max(1).min(allowed.len())].to_vec(),
@@ -112,6 +123,9 @@ mod tests {
         assert_eq!(cores(None, &[0], From::Lowest), Ok(vec![0]));
         assert_eq!(cores(None, &[0, 1, 2], From::Highest), Ok(vec![2, 1, 0]));
         assert_eq!(cores(Some(&[2]), &[0, 1], From::Lowest).map_err(|f| f.code), Err(Code::CoreRange));
+        assert_eq!(cores(None, &[], From::Lowest).map_err(|f| f.code), Err(Code::CoreRange));
+        assert_eq!(cores(Some(&[]), &[], From::Highest).map_err(|f| f.code), Err(Code::CoreRange));
+        assert_eq!(cores(Some(&[2]), &[], From::Lowest), Ok(vec![2]));
     }
 
     #[test]

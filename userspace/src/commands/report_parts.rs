@@ -1,5 +1,6 @@
 //! Parts of a Report that both sides make in the same way.
 
+use crate::engine::Outcome;
 use crate::finding::{Code, Finding, Severity};
 use crate::port::PortError;
 use crate::report::{Rates, Report};
@@ -37,6 +38,21 @@ pub fn rates(volume: Volume, l3_bytes: Option<u32>, time: Option<Nanos>, speed_b
 /// Each value once, ascending.
 pub fn distinct(values: impl Iterator<Item = u32>) -> Vec<u32> {
     values.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// A thread of workers that panicked.
+pub fn worker_lost(iface: &str) -> Finding {
+    Finding::new(Code::System, Severity::Fail, iface, "a worker ended unexpectedly; its books are lost")
+        .remedy("please report it with the command line")
+}
+
+/// Workers that could not be pinned to their cores.
+pub fn unpinned(iface: &str, outcomes: &[Outcome]) -> Option<Finding> {
+    outcomes.iter().any(|outcome| outcome.core.is_none()).then(|| {
+        Finding::new(Code::CoreRange, Severity::Warn, iface, "a worker could not be pinned to its core")
+            .why("the scheduler moves it, and a figure then depends on where it was")
+            .remedy("--cores with cores that this process may use (taskset -p, cpuset)")
+    })
 }
 
 /// A worker's last error as a finding.

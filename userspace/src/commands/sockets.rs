@@ -71,7 +71,7 @@ pub fn open(wanted: &Wanted<'_>, seats: &[Seat]) -> Result<Sockets, Failure> {
     let mut notes = Vec::new();
     for mode in modes_to_try(wanted) {
         match open_all(wanted, seats, mode) {
-            Ok(opened) => return Ok(finish(opened, mode, notes)),
+            Ok(opened) => return Ok(finish(opened, notes)),
             Err((queue, error)) if mode == BindMode::ZeroCopy && wanted.modes.xsk == XskChoice::Auto => {
                 notes.push(fell_back(wanted.iface, queue, &error));
             }
@@ -107,11 +107,10 @@ fn open_all(wanted: &Wanted<'_>, seats: &[Seat], mode: BindMode) -> Result<Vec<O
     seats.iter().map(open_one).collect()
 }
 
-fn finish(opened: Vec<Opened>, mode: BindMode, notes: Vec<Finding>) -> Sockets {
-    let mode = match mode {
-        BindMode::ZeroCopy => XskModeUsed::Zerocopy,
-        BindMode::Copy => XskModeUsed::Copy,
-    };
+/// What was obtained is the kernel's word, not the flag of the bind.
+fn finish(opened: Vec<Opened>, notes: Vec<Finding>) -> Sockets {
+    let every = opened.iter().all(|socket| socket.mode() == BindMode::ZeroCopy);
+    let mode = if every { XskModeUsed::Zerocopy } else { XskModeUsed::Copy };
     Sockets { opened, mode, notes }
 }
 

@@ -1,10 +1,8 @@
-//! What xsk-rs leaves out of an AF_XDP socket: options, the kicks with their errors, and sleeping. Works on a raw
+//! What xsk-rs leaves out of an AF_XDP socket: options, the kicks with their errors. Works on a raw
 //! descriptor; knows no ring and no packet memory. Source: Documentation/networking/af_xdp.rst, include/uapi/linux/if_xdp.h.
 #![allow(unsafe_code, reason = "sendto and recvfrom with null buffers, which no crate offers")]
 
-use super::ready;
 use super::socket_option::SocketOption;
-use crate::units::Nanos;
 use std::io;
 use std::os::fd::RawFd;
 
@@ -80,21 +78,13 @@ pub fn kick_rx(fd: RawFd) -> io::Result<()> {
     if got < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Sleeps until the receive ring holds something or `timeout` has passed; whether it does. A signal ends it early.
-///
-/// # Errors
-/// What the kernel said, EINTR left out.
-pub fn poll_in(fd: RawFd, timeout: Nanos) -> io::Result<bool> {
-    ready::readable(fd, timeout)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::net::UdpSocket;
     use std::os::fd::AsRawFd;
 
-    /// Kicks and sleeping are plain socket calls, so any datagram socket shows how errors come through.
+    /// Kicks are plain socket calls, so any datagram socket shows how errors come through.
     fn socket() -> UdpSocket {
         UdpSocket::bind("127.0.0.1:0").unwrap()
     }
@@ -114,15 +104,5 @@ mod tests {
         let socket = socket();
         assert!(options(socket.as_raw_fd()).is_err());
         assert!(set_tx_budget(socket.as_raw_fd(), 64).is_err());
-    }
-
-    #[test]
-    fn sleeping_ends_with_a_frame_or_in_time() {
-        let socket = socket();
-        let fd = socket.as_raw_fd();
-        assert!(!poll_in(fd, Nanos(0)).unwrap());
-        socket.send_to(&[1], socket.local_addr().unwrap()).unwrap();
-        assert!(poll_in(fd, Nanos::SECOND).unwrap());
-        assert!(kick_rx(fd).is_ok());
     }
 }

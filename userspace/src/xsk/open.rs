@@ -2,10 +2,12 @@
 
 use super::{XskRx, XskTx};
 use crate::sys::words::words;
+use crate::sys::xdp_socket;
 use std::error::Error;
 use std::ffi::CString;
 use std::io;
 use std::num::NonZeroU32;
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 use thiserror::Error as ThisError;
 use xsk_rs::config::{
@@ -95,6 +97,16 @@ pub struct Opened {
 }
 
 impl Opened {
+    /// The mode that the kernel says the socket is in; as asked for where it does not say.
+    #[must_use]
+    pub fn mode(&self) -> BindMode {
+        match xdp_socket::options(self.tx.fd().as_raw_fd()) {
+            Ok(options) if options.zerocopy => BindMode::ZeroCopy,
+            Ok(_) => BindMode::Copy,
+            Err(_) => self.spec.mode,
+        }
+    }
+
     /// A transmit port over the socket.
     #[must_use]
     pub fn into_tx(self) -> XskTx {

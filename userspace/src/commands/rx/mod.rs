@@ -1,6 +1,7 @@
 //! `rx`: from a configuration to an attached sink and a Report a run.
 
 mod attach;
+mod books;
 mod heard;
 mod readings;
 mod report;
@@ -19,7 +20,7 @@ use super::notice::notice;
 use super::placement::{self, From as End, Seat};
 use super::sockets::{self, Wanted};
 use super::tx::{KnownPeer, LastWord};
-use super::{Failure, ground, tell};
+use super::{Failure, ground, report_parts, tell};
 use crate::config::{DEFAULT_RX_RING, RxConfig};
 use crate::engine::{self, ControlFrame, Latch, Outcome, Progress, RxSpec, RxWorker, Worker};
 use crate::finding::{Code, Finding, Severity};
@@ -198,7 +199,7 @@ impl<'a> Sink<'a> {
         self.attached.program.detach();
         stop.store(true, Relaxed);
         let outcomes = running.join();
-        let panicked = outcomes.is_none().then(|| worker_lost(&self.facts.name));
+        let panicked = outcomes.is_none().then(|| report_parts::worker_lost(&self.facts.name));
         let windows = self.readings.finish(&self.latch);
         let mut intervals = watched.intervals;
         intervals.push(live.finish(monotonic(), self.sums(&progress)));
@@ -268,9 +269,4 @@ fn jumbo(facts: &InterfaceFacts) -> Finding {
     )
     .why("frames above 3,844 bytes (FCS included) do not fit a chunk of 4,096 and are dropped")
     .remedy(format!("smaller frames on the sender, or ip link set {} mtu 3800", facts.name))
-}
-
-fn worker_lost(iface: &str) -> Finding {
-    Finding::new(Code::System, Severity::Fail, iface, "a worker ended unexpectedly; its books are lost")
-        .remedy("please report it with the command line")
 }

@@ -1,6 +1,7 @@
 //! What went wrong in a run, as findings on the sink's side.
 
-use super::report::{RunFacts, device_drops};
+use super::books::device_drops;
+use super::report::RunFacts;
 use super::{Aftermath, Sink};
 use crate::commands::report_parts;
 use crate::finding::{Code, Finding, Severity};
@@ -10,6 +11,7 @@ use crate::report::Report;
 /// The findings of one run.
 pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: &Report) -> Vec<Finding> {
     let mut found: Vec<Finding> = aftermath.failed.iter().cloned().collect();
+    found.extend(report_parts::unpinned(&sink.facts.name, &aftermath.outcomes));
     found.extend(nothing(sink, aftermath, run));
     found.extend(slow(sink, run));
     found.extend(dropped_by_devices(sink, run));

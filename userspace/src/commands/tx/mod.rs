@@ -5,6 +5,7 @@ mod discover;
 mod link_watch;
 mod offer;
 mod report;
+mod trouble;
 
 use self::discover::Peer;
 use self::link_watch::{LinkWatch, Outages};

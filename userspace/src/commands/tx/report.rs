@@ -1,16 +1,15 @@
 //! The sender's Report, from what the workers, the device and the cores left behind.
 
 use super::announce::tx_books;
-use super::{Aftermath, Sender, xdp_mode};
+use super::{Aftermath, Sender, trouble, xdp_mode};
 use crate::commands::cross_check::{self, Comparison};
 use crate::commands::report_parts::{self, Volume};
 use crate::engine::{Load, TxBooks};
-use crate::finding::{Code, Finding, Severity};
+use crate::finding::Finding;
 use crate::host::{machine, napi};
 use crate::report::{
     Balance, DeviceCounters, Engine, IntervalRow, QueueRow, Report, SCHEMA, Setup, StreamRow, Totals,
 };
-use crate::units::Nanos;
 
 /// Builds the Report.
 pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalRow>) -> Report {
@@ -27,7 +26,7 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
     let (device_counters, disagreement) = device_counters(&sender, aftermath, volume.frames);
     let mut findings = sender.findings.clone();
     findings.extend(disagreement);
-    findings.extend(troubles(&sender, aftermath, &balance, window, &books));
+    findings.extend(trouble::find(&sender, aftermath, &balance, window, &books));
     let load = books.iter().fold(Load::default(), |sum, b| sum.plus(b.load));
     let mut report = Report {
         schema: SCHEMA.to_owned(),
@@ -120,91 +119,4 @@ fn device_counters(
         our_name: "frames completed",
         ours: completed,
     })
-}
-
-fn troubles(
-    sender: &Sender<'_>,
-    aftermath: &Aftermath,
-    balance: &Balance,
-    window: Nanos,
-    books: &[&TxBooks],
-) -> Vec<Finding> {
-    let on = sender.facts.name.clone();
-    let find = |code, severity, what: String| Finding::new(code, severity, on.clone(), what);
-    let mut found = Vec::new();
-    if aftermath.panicked {
-        found.push(
-            find(Code::System, Severity::Fail, "a worker ended unexpectedly; its books are lost".into())
-                .remedy("please report it with the command line"),
-        );
-    }
-    if balance.shortfall.is_some_and(|n| n > 0) {
-        let n = balance.shortfall.unwrap_or(0);
-        found.push(
-            find(
-                Code::Shortfall,
-                Severity::Warn,
-                format!("the asked rate was not held: {n} frames were due and not sent"),
-            )
-            .why("the sender was descheduled, or the path does not take the rate")
-            .remedy("a lower --rate, more queues, or a core of its own with --cores"),
-        );
-    }
-    if balance.in_flight.is_some_and(|n| n > 0) {
-        let n = balance.in_flight.unwrap_or(0);
-        found.push(
-            find(
-                Code::InFlight,
-                Severity::Warn,
-                format!("{n} frames were not completed by the driver at the deadline"),
-            )
-            .why("they may be on the wire or in the driver's queue; they do not count as sent")
-            .remedy(
-                "check the link; a driver that never completes them needs a reset (ip link set down, up)",
-            ),
-        );
-    }
-    if balance.invalid.is_some_and(|n| n > 0) {
-        found.push(
-            find(Code::InvalidDescriptors, Severity::Fail, "the kernel refused descriptors".into())
-                .why("a frame was longer than the driver takes")
-                .remedy("a smaller --size"),
-        );
-    }
-    found.extend(link_lost(sender, aftermath, books, window));
-    found.extend(dropped_by_device(sender, aftermath));
-    let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
-    found.extend(failed.map(|error| report_parts::port_failed(&on, "sending", error)));
-    if aftermath.interrupted {
-        found.push(find(Code::Interrupted, Severity::Info, "the run was ended by a signal".into()));
-    }
-    found
-}
-
-/// The link's absences: as the sockets noticed them, and as the device tells them.
-fn link_lost(
-    sender: &Sender<'_>,
-    aftermath: &Aftermath,
-    books: &[&TxBooks],
-    window: Nanos,
-) -> Option<Finding> {
-    let noticed = books.iter().map(|b| b.outage).max().unwrap_or_default();
-    let lost = aftermath.link.count > 0 || books.iter().any(|b| b.outages > 0);
-    lost.then(|| {
-        let (away, window) = (noticed.max(aftermath.link.away).as_secs_f64(), window.as_secs_f64());
-        let what = format!("the link was lost within the run, for {away:.3} s of {window:.3} s");
-        Finding::new(Code::LinkLost, Severity::Fail, sender.facts.name.clone(), what)
-            .why("no frame leaves meanwhile: what was due then is shortfall, or was completed and dropped")
-            .remedy("check cable and far end, and run again")
-    })
-}
-
-fn dropped_by_device(sender: &Sender<'_>, aftermath: &Aftermath) -> Option<Finding> {
-    let frames = aftermath.device_drops().filter(|frames| *frames > 0)?;
-    let what = format!("the device dropped {frames} frames that were given to it; they count as completed");
-    Some(
-        Finding::new(Code::DeviceDrops, Severity::Warn, sender.facts.name.clone(), what)
-            .why("its queue was full, its link away, or its far side took no frames; only the sink's count is delivery")
-            .remedy("a lower rate, larger device rings (ethtool -G), or a sink on the far side"),
-    )
 }

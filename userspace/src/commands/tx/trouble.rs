@@ -1,0 +1,86 @@
+//! What went wrong in a run, as findings on the sender's side.
+
+use super::{Aftermath, Sender};
+use crate::commands::report_parts;
+use crate::engine::TxBooks;
+use crate::finding::{Code, Finding, Severity};
+use crate::report::Balance;
+use crate::units::Nanos;
+
+/// The findings of a run.
+pub fn find(
+    sender: &Sender<'_>,
+    aftermath: &Aftermath,
+    balance: &Balance,
+    window: Nanos,
+    books: &[&TxBooks],
+) -> Vec<Finding> {
+    let on = sender.facts.name.as_str();
+    let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
+    let found = [
+        aftermath.panicked.then(|| report_parts::worker_lost(on)),
+        report_parts::unpinned(on, &aftermath.outcomes),
+        balance.shortfall.filter(|n| *n > 0).map(|n| shortfall(on, n)),
+        balance.in_flight.filter(|n| *n > 0).map(|n| in_flight(on, n)),
+        balance.invalid.filter(|n| *n > 0).map(|n| invalid(on, n)),
+        link_lost(sender, aftermath, books, window),
+        dropped_by_device(sender, aftermath),
+        failed.map(|error| report_parts::port_failed(on, "sending", error)),
+        aftermath
+            .interrupted
+            .then(|| Finding::new(Code::Interrupted, Severity::Info, on, "the run was ended by a signal")),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn shortfall(on: &str, frames: u64) -> Finding {
+    let what = format!("the asked rate was not held: {frames} frames were due and not sent");
+    Finding::new(Code::Shortfall, Severity::Warn, on, what)
+        .why("the sender was descheduled, or the path does not take the rate")
+        .remedy("a lower --rate, more queues, or a core of its own with --cores")
+}
+
+fn in_flight(on: &str, frames: u64) -> Finding {
+    let what = format!("{frames} frames were not completed by the driver at the deadline");
+    Finding::new(Code::InFlight, Severity::Warn, on, what)
+        .why("they may be on the wire or in the driver's queue; they do not count as sent")
+        .remedy("check the link; a driver that never completes them needs a reset (ip link set down, up)")
+}
+
+fn invalid(on: &str, frames: u64) -> Finding {
+    Finding::new(
+        Code::InvalidDescriptors,
+        Severity::Fail,
+        on,
+        format!("the kernel refused {frames} descriptors"),
+    )
+    .why("a frame was longer than the driver takes")
+    .remedy("a smaller --size")
+}
+
+fn link_lost(
+    sender: &Sender<'_>,
+    aftermath: &Aftermath,
+    books: &[&TxBooks],
+    window: Nanos,
+) -> Option<Finding> {
+    let noticed = books.iter().map(|b| b.outage).max().unwrap_or_default();
+    let lost = aftermath.link.count > 0 || books.iter().any(|b| b.outages > 0);
+    lost.then(|| {
+        let (away, window) = (noticed.max(aftermath.link.away).as_secs_f64(), window.as_secs_f64());
+        let what = format!("the link was lost within the run, for {away:.3} s of {window:.3} s");
+        Finding::new(Code::LinkLost, Severity::Fail, sender.facts.name.clone(), what)
+            .why("no frame leaves meanwhile: what was due then is shortfall, or was completed and dropped")
+            .remedy("check cable and far end, and run again")
+    })
+}
+
+fn dropped_by_device(sender: &Sender<'_>, aftermath: &Aftermath) -> Option<Finding> {
+    let frames = aftermath.device_drops().filter(|frames| *frames > 0)?;
+    let what = format!("the device dropped {frames} frames that were given to it; they count as completed");
+    Some(
+        Finding::new(Code::DeviceDrops, Severity::Warn, sender.facts.name.clone(), what)
+            .why("its queue was full, its link away, or its far side took no frames; only the sink's count is delivery")
+            .remedy("a lower rate, larger device rings (ethtool -G), or a sink on the far side"),
+    )
+}
