@@ -1,6 +1,7 @@
 //! What a command stands on: the interface's facts, looked at before anything is attached or sent.
 
 use super::interrupt::Interrupt;
+use super::sockets::Memory;
 use super::{Failure, tell};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{InterfaceFacts, process};
@@ -31,8 +32,8 @@ pub fn survey(iface: &str, wait: Nanos, interrupt: &Interrupt) -> Result<Interfa
 ///
 /// # Errors
 /// [`Code::Memlock`].
-pub fn lockable(sockets: usize, chunks: u32, chunk_bytes: u32) -> Result<(), Finding> {
-    let bytes = (sockets as u64).saturating_mul(u64::from(chunks) * u64::from(chunk_bytes));
+pub fn lockable(sockets: usize, memory: Memory) -> Result<(), Finding> {
+    let bytes = (sockets as u64).saturating_mul(memory.bytes());
     process::memlock().preflight(bytes).map_or(Ok(()), Err)
 }
 

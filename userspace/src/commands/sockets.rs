@@ -27,16 +27,49 @@ pub struct Wanted<'a> {
     pub iface: &'a str,
     /// The modes that were asked for.
     pub modes: Modes,
-    /// Entries of each ring.
+    /// Rings and packet memory of each.
+    pub memory: Memory,
+    /// Whether the driver says that it can do zero-copy; None on kernels that do not tell.
+    pub zero_copy_advertised: Option<bool>,
+}
+
+/// Rings and packet memory of one socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Memory {
+    /// Entries of the transmit or receive ring.
     pub ring: u32,
-    /// Chunks of each socket.
+    /// Chunks.
     pub chunks: u32,
     /// Bytes a chunk.
     pub chunk_bytes: u32,
-    /// Whether packet memory is to lie in huge pages.
+    /// Whether packet memory lies in huge pages.
     pub hugepages: bool,
-    /// Whether the driver says that it can do zero-copy; None when it says nothing.
-    pub zero_copy_advertised: Option<bool>,
+}
+
+impl Memory {
+    /// What was asked for, else `ring` entries and twice as many chunks, so that a ring can be refilled while another
+    /// ring's worth is under way.
+    #[must_use]
+    pub fn of(rings: &Rings, ring: u32, chunk_bytes: u32) -> Self {
+        let ring = rings.ring.unwrap_or(ring);
+        let chunks = rings.frames.unwrap_or(ring.saturating_mul(2));
+        Self { ring, chunks, chunk_bytes, hugepages: rings.hugepages }
+    }
+
+    /// Bytes of packet memory.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        u64::from(self.chunks) * u64::from(self.chunk_bytes)
+    }
+}
+
+impl<'a> Wanted<'a> {
+    /// Sockets on the interface.
+    #[must_use]
+    pub fn new(facts: &'a InterfaceFacts, modes: Modes, memory: Memory) -> Self {
+        let advertised = facts.xdp_features.map(|features| features.contains(XdpFeatures::XSK_ZEROCOPY));
+        Self { iface: &facts.name, modes, memory, zero_copy_advertised: advertised }
+    }
 }
 
 /// Open sockets, one a seat and in their order.
@@ -47,20 +80,6 @@ pub struct Sockets {
     pub mode: XskModeUsed,
     /// What was not as it could have been.
     pub notes: Vec<Finding>,
-}
-
-/// Ring and chunk counts: what was asked for, else `ring` and twice as many chunks, so that a ring can be refilled
-/// while another ring's worth is under way.
-#[must_use]
-pub fn counts(rings: &Rings, ring: u32) -> (u32, u32) {
-    let ring = rings.ring.unwrap_or(ring);
-    (ring, rings.frames.unwrap_or(ring.saturating_mul(2)))
-}
-
-/// Whether the driver says that it can do zero-copy; None on kernels that do not tell.
-#[must_use]
-pub fn zero_copy_advertised(facts: &InterfaceFacts) -> Option<bool> {
-    facts.xdp_features.map(|features| features.contains(XdpFeatures::XSK_ZEROCOPY))
 }
 
 /// Opens a socket for each seat.
@@ -95,10 +114,10 @@ fn open_all(wanted: &Wanted<'_>, seats: &[Seat], mode: BindMode) -> Result<Vec<O
         let spec = SocketSpec {
             iface: wanted.iface.to_owned(),
             queue: seat.queue,
-            ring: wanted.ring,
-            chunks: wanted.chunks,
-            chunk_bytes: wanted.chunk_bytes,
-            hugepages: wanted.hugepages,
+            ring: wanted.memory.ring,
+            chunks: wanted.memory.chunks,
+            chunk_bytes: wanted.memory.chunk_bytes,
+            hugepages: wanted.memory.hugepages,
             mode,
             need_wakeup: wanted.modes.need_wakeup,
         };
@@ -123,7 +142,7 @@ fn fell_back(iface: &str, queue: u32, error: &OpenError) -> Finding {
 fn refusal(wanted: &Wanted<'_>, seats: &[Seat], queue: u32, mode: BindMode, error: &OpenError) -> Finding {
     let on = format!("{} queue {queue}", wanted.iface);
     let fail = |code, what: &str| Finding::new(code, Severity::Fail, on.clone(), what);
-    let bytes = u64::from(wanted.chunks) * u64::from(wanted.chunk_bytes);
+    let bytes = wanted.memory.bytes();
     // Of all sockets: what is reserved for one would only let the next one fail.
     let memory = (bytes * seats.len() as u64).div_ceil(1 << 20);
     match error {
@@ -143,7 +162,7 @@ fn refusal(wanted: &Wanted<'_>, seats: &[Seat], queue: u32, mode: BindMode, erro
         OpenError::Permission => fail(Code::CapabilityMissing, "an AF_XDP socket was refused: CAP_NET_RAW is missing")
             .why("raw packet sockets need it")
             .remedy("run it with sudo, or give the binary the capability with setcap"),
-        OpenError::NoMemory if wanted.hugepages => {
+        OpenError::NoMemory if wanted.memory.hugepages => {
             fail(Code::Hugepages, &format!("no huge pages for {memory} MiB of packet memory"))
                 .why("huge pages must be reserved before they can be used")
                 .remedy(format!("sysctl vm.nr_hugepages={}, or leave --hugepages out", memory.div_ceil(HUGE_PAGE_MIB) + SPARE_HUGE_PAGES))

@@ -18,7 +18,7 @@ use super::interrupt::Interrupt;
 use super::live::{Live, Side, Sums};
 use super::notice::notice;
 use super::placement::{self, From as End, Seat};
-use super::sockets::{self, Wanted};
+use super::sockets::{Memory, Wanted};
 use super::tx::{KnownPeer, LastWord};
 use super::{Failure, ground, report_parts, tell};
 use crate::config::{DEFAULT_RX_RING, RxConfig};
@@ -61,9 +61,7 @@ pub struct Sink<'a> {
     seats: Vec<Seat>,
     ports: Vec<XskRx>,
     xsk_mode: XskModeUsed,
-    ring: u32,
-    chunks: u32,
-    chunk_bytes: u32,
+    memory: Memory,
     latch: Arc<Latch>,
     talk: Talk,
     control: SyncSender<ControlFrame>,
@@ -93,24 +91,9 @@ impl<'a> Sink<'a> {
         // Some drivers change their queues when a program comes: what counts is what is there now.
         let facts = InterfaceFacts::read(&facts.name)?;
         let seats = seats(config, &facts)?;
-        let (ring, chunks) = sockets::counts(&config.rings, DEFAULT_RX_RING);
         let chunk = xsk::chunk_for(ground::longest_frame(facts.mtu));
-        let chunk_bytes = chunk.unwrap_or(xsk::MAX_CHUNK_BYTES);
-        let wanted = Wanted {
-            iface: &facts.name,
-            modes: config.modes,
-            ring,
-            chunks,
-            chunk_bytes,
-            hugepages: config.rings.hugepages,
-            zero_copy_advertised: sockets::zero_copy_advertised(&facts),
-        };
-        let Ports { ports, mode: xsk_mode, notes } = if config.count_only {
-            Ports { ports: Vec::new(), mode: XskModeUsed::None, notes: Vec::new() }
-        } else {
-            ground::lockable(seats.len(), chunks, chunk_bytes)?;
-            bind(&wanted, &seats, &mut attached)?
-        };
+        let (Ports { ports, mode: xsk_mode, notes }, memory) =
+            ports(config, &facts, &seats, chunk, &mut attached)?;
         ground::wait_for_carrier(&facts, config.wait_link, interrupt)?;
 
         let link = ControlLink::open(&facts, udp_port)?;
@@ -121,7 +104,6 @@ impl<'a> Sink<'a> {
         let (control, frames) = sync_channel(CONTROL_QUEUE);
         let mut findings = attached.notes.clone();
         findings.extend(notes);
-        findings.extend(chunk.is_none().then(|| jumbo(&facts)));
         let talk = talk(link, frames, &latch, &facts, &seats);
         let readings =
             Readings::begin(&attached.program, Device { ifindex: facts.ifindex, queues: facts.rx_queues });
@@ -132,9 +114,7 @@ impl<'a> Sink<'a> {
             seats,
             ports,
             xsk_mode,
-            ring,
-            chunks,
-            chunk_bytes,
+            memory,
             latch,
             talk,
             control,
@@ -240,6 +220,25 @@ impl<'a> Sink<'a> {
         };
         ports.into_iter().zip(&self.seats).zip(progress).map(worker).collect()
     }
+}
+
+/// The sockets and their memory; in count-only there are neither.
+fn ports(
+    config: &RxConfig,
+    facts: &InterfaceFacts,
+    seats: &[Seat],
+    chunk: Option<u32>,
+    attached: &mut Attached,
+) -> Result<(Ports, Memory), Failure> {
+    if config.count_only {
+        let none = Ports { ports: Vec::new(), mode: XskModeUsed::None, notes: Vec::new() };
+        return Ok((none, Memory::default()));
+    }
+    let memory = Memory::of(&config.rings, DEFAULT_RX_RING, chunk.unwrap_or(xsk::MAX_CHUNK_BYTES));
+    ground::lockable(seats.len(), memory)?;
+    let mut ports = bind(&Wanted::new(facts, config.modes, memory), seats, attached)?;
+    ports.notes.extend(chunk.is_none().then(|| jumbo(facts)));
+    Ok((ports, memory))
 }
 
 /// Every receive queue has a seat, so that wherever the NIC puts a frame a socket is there.

@@ -163,8 +163,7 @@ fn l3_bytes(start: &crate::frame::Start) -> Option<u32> {
 }
 
 fn setup(sink: &Sink<'_>, cores: &[u32]) -> Setup {
-    // Without sockets there are no rings, no chunks and no workers.
-    let sockets = u32::from(!sink.config.count_only);
+    let memory = sink.memory;
     Setup {
         xdp_mode: attach::mode_used(sink.attached.mode),
         xsk_mode: sink.xsk_mode,
@@ -175,10 +174,10 @@ fn setup(sink: &Sink<'_>, cores: &[u32]) -> Setup {
         cores: cores.to_vec(),
         irq_cores: napi::irq_cores(&sink.facts),
         batch: sink.config.batch,
-        ring_size: sink.ring * sockets,
-        chunk_bytes: sink.chunk_bytes * sockets,
-        chunks: sink.chunks * sockets,
-        hugepages: sink.config.rings.hugepages,
+        ring_size: memory.ring,
+        chunk_bytes: memory.chunk_bytes,
+        chunks: memory.chunks,
+        hugepages: memory.hugepages,
         napi: napi::settings(&sink.facts),
     }
 }

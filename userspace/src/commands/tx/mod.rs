@@ -16,7 +16,7 @@ use super::live::{Goal, Live, Side, Sums};
 use super::meter::Meter;
 use super::notice::notice;
 use super::placement::{self, From as End, Seat};
-use super::sockets::{self, Sockets, Wanted};
+use super::sockets::{self, Memory, Sockets, Wanted};
 use super::{Failure, ground, pair, tell};
 use crate::config::{DEFAULT_TX_RING, TxConfig, XskChoice};
 use crate::engine::{self, Crew, Outcome, Progress, Running, TxWorker, Worker};
@@ -65,9 +65,7 @@ pub struct Sender<'a> {
     seats: Vec<Seat>,
     ports: Vec<XskTx>,
     xsk_mode: XskModeUsed,
-    chunks: u32,
-    ring: u32,
-    chunk_bytes: u32,
+    memory: Memory,
     program: Option<PassProgram>,
     findings: Vec<Finding>,
 }
@@ -92,46 +90,25 @@ impl<'a> Sender<'a> {
         let facts = ground::survey(&config.iface, config.wait_link, interrupt)?;
         let chunk = xsk::chunk_for(u32::try_from(config.size.in_memory()).unwrap_or(u32::MAX));
         ground::check_size(&facts, config.size, config.address.vlans.len(), chunk)?;
-        let chunk_bytes = chunk.unwrap_or(xsk::MAX_CHUNK_BYTES);
+        let memory = Memory::of(&config.rings, DEFAULT_TX_RING, chunk.unwrap_or(xsk::MAX_CHUNK_BYTES));
         let cores =
             placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Lowest)?;
         let limit = u32::try_from(cores.len()).unwrap_or(u32::MAX);
         let queues =
             placement::queues(&facts.name, config.placement.queues.as_deref(), facts.tx_queues, limit)?;
         let seats = placement::seats(&queues, &cores);
-        let (ring, chunks) = sockets::counts(&config.rings, DEFAULT_TX_RING);
-        ground::lockable(seats.len(), chunks, chunk_bytes)?;
+        ground::lockable(seats.len(), memory)?;
         let mut link = ControlLink::open(&facts, offer::udp_port(config))?;
         let run = config.run_tag.unwrap_or_else(offer::random_tag);
         let peer = discover::destination(config, &facts, peer, &mut link, run, interrupt)?;
         let offer = Offer::new(config, &facts, &peer, run, &seats)?;
 
-        let wanted = Wanted {
-            iface: &facts.name,
-            modes: config.modes,
-            ring,
-            chunks,
-            chunk_bytes,
-            hugepages: config.rings.hugepages,
-            zero_copy_advertised: sockets::zero_copy_advertised(&facts),
-        };
+        let wanted = Wanted::new(&facts, config.modes, memory);
         let (sockets, program) = open_sockets(&wanted, &facts, &seats)?;
         let Sockets { opened, mode: xsk_mode, notes: findings } = sockets;
         let ports = opened.into_iter().map(xsk::Opened::into_tx).collect();
-        let mut sender = Self {
-            config,
-            facts,
-            offer,
-            link,
-            seats,
-            ports,
-            xsk_mode,
-            chunks,
-            ring,
-            chunk_bytes,
-            program,
-            findings,
-        };
+        let mut sender =
+            Self { config, facts, offer, link, seats, ports, xsk_mode, memory, program, findings };
         sender.settle(interrupt)?;
         Ok(sender)
     }
@@ -223,7 +200,7 @@ impl<'a> Sender<'a> {
         for ((space, port), (seat, progress)) in (0u16..).zip(ports).zip(self.seats.iter().zip(progress)) {
             let stream = Stream::new(self.offer.stream(space)).map_err(|e| offer::unbuildable(&e))?;
             let pacer = Pacer::new(self.offer.rate_share(), self.offer.limits(space), self.config.batch);
-            let worker = TxWorker::new(port, stream, space, pacer, self.chunks, Arc::clone(progress));
+            let worker = TxWorker::new(port, stream, space, pacer, self.memory.chunks, Arc::clone(progress));
             workers.push((seat.core, Box::new(worker)));
         }
         Ok(placement::crews(workers))

@@ -84,10 +84,10 @@ fn setup(sender: &Sender<'_>, cores: &[u32]) -> Setup {
         cores: cores.to_vec(),
         irq_cores: napi::irq_cores(&sender.facts),
         batch: sender.config.batch,
-        ring_size: sender.ring,
-        chunk_bytes: sender.chunk_bytes,
-        chunks: sender.chunks,
-        hugepages: sender.config.rings.hugepages,
+        ring_size: sender.memory.ring,
+        chunk_bytes: sender.memory.chunk_bytes,
+        chunks: sender.memory.chunks,
+        hugepages: sender.memory.hugepages,
         napi: napi::settings(&sender.facts),
     }
 }
