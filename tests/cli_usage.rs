@@ -67,6 +67,9 @@ const TX: &[(&str, &str, &str)] = &[
     ("--flows 65537", "--flows 65537: ", "--flows 64"),
     ("--run-tag 65536", "--run-tag 65536: the tag has 16 bits", "--run-tag 7"),
     ("--fail-if loss", "--fail-if loss: it compares nothing", "'loss>=0.1%'"),
+    ("--fail-if loss>0", "--fail-if loss>0: only a sink knows it", "--sink"),
+    ("--fail-if rate<99%", "--fail-if rate<99%: a share of the rate asked for", "--rate"),
+    ("--src-port 65533 --flows 10", "--flows 10: each flow has a source port", "--flows 3"),
     ("--fail-if speed<1", "--fail-if speed<1: there is no figure 'speed'", "reordered"),
     ("--fail-if rate<max", "--fail-if rate<max: its bound is neither", "'rate<99%'"),
     ("--sink no-such-if0", "--sink no-such-if0: a port does not receive what it sends", "--sink"),
@@ -182,7 +185,7 @@ fn no_arguments_print_the_help() {
 #[test]
 fn valid_arguments_are_no_usage_error() {
     let line = "tx --iface no-such-if0 --size 128 --rate 1.5Mpps --duration 500ms --vlan 200,100 --run-tag 0 --flows 64 \
-                --dst-mac ff:ff:ff:ff:ff:ff --fail-if loss>0 --fail-if rate<99% --queues 0-1 --cores 0,1";
+                --dst-mac ff:ff:ff:ff:ff:ff --fail-if shortfall>0 --fail-if rate<99% --queues 0-1 --cores 0,1";
     let output = run(&line.split_whitespace().collect::<Vec<_>>());
     assert!(!matches!(output.status.code(), Some(0 | 2)), "{output:?}");
 }

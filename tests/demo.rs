@@ -96,3 +96,28 @@ fn a_sink_that_hears_nothing_of_its_sender_ends_with_it() {
     assert_eq!((tx.known("completed"), rx.known("received")), (1_000, 0), "{rx}");
     assert!(rx.has_finding("nothing-received"), "{rx}");
 }
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn rings_shorter_than_a_batch_carry_every_frame() {
+    if !require_root() {
+        return;
+    }
+    for ring in ["1", "16"] {
+        let (tx, _) = tx_and_rx(&demo(&["--count", "500", "--rate", "5kpps", "--ring", ring]));
+        assert_eq!((tx.known("completed"), tx.known("in_flight")), (500, 0), "{tx}");
+        assert_eq!(tx.at("/setup/ring_size").as_u64().map(|n| n.to_string()).as_deref(), Some(ring));
+    }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn queues_share_a_low_rate_and_a_core() {
+    if !require_root() {
+        return;
+    }
+    let args = ["--queues", "0-3", "--flows", "4", "--cores", "0", "--rate", "10pps", "--duration", "0.5"];
+    let (tx, rx) = tx_and_rx(&demo(&args));
+    assert_eq!((tx.known("completed"), rx.known("unique")), (5, 5), "{tx}");
+    assert!(tx.has_finding("cores-shared"), "{tx}");
+}

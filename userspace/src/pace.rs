@@ -1,7 +1,8 @@
 //! How many frames are due at a time. Integers only, the remainder carried by counting from the start; time
 //! is an argument. Knows no frame, no port and no clock.
 //!
-//! Frame k is due k / rate after the start. Each such slot becomes exactly one of: a frame sent, a frame of
+//! Slot k of a run is due k / rate after the start. Several senders share the slots in turn: the first of three has
+//! slots 0, 3, 6 and so on, so that together they keep the rate, however low it is. Each slot becomes exactly one of: a frame sent, a frame of
 //! shortfall, or pending; pending slots are bounded, so that a stall is not followed by a burst that no one
 //! asked for.
 
@@ -20,10 +21,30 @@ pub struct Limits {
     pub duration: Option<Nanos>,
 }
 
+/// Which slots of the run are this sender's: those whose number is `own` modulo `parts`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Share {
+    own: u64,
+    parts: u64,
+}
+
+impl Share {
+    /// How many of the run's first `slots` slots are ours.
+    const fn of(self, slots: u64) -> u64 {
+        slots.saturating_sub(self.own).div_ceil(self.parts)
+    }
+
+    /// The run's number of our slot `n`.
+    const fn slot(self, n: u64) -> u64 {
+        n.saturating_mul(self.parts).saturating_add(self.own)
+    }
+}
+
 /// The schedule of one sender.
 #[derive(Debug, Clone)]
 pub struct Pacer {
     rate: Option<FrameRate>,
+    share: Share,
     limits: Limits,
     batch: u64,
     /// Pending slots that are kept; more are shortfall.
@@ -45,7 +66,17 @@ impl Pacer {
         let batch = u64::from(batch.max(1));
         let burst = rate.map_or(0, |rate| rate.frames_in(CREDIT)).max(batch);
         let (started, window) = (None, None);
-        Self { rate, limits, batch, burst, started, now: Nanos(0), sent: 0, shortfall: 0, window }
+        let share = Share { own: 0, parts: 1 };
+        Self { rate, share, limits, batch, burst, started, now: Nanos(0), sent: 0, shortfall: 0, window }
+    }
+
+    /// The same schedule for sender `own`, from 0, of `parts` that share the rate; limits stay this sender's.
+    #[must_use]
+    pub fn shared(mut self, own: u16, parts: u16) -> Self {
+        let parts = u64::from(parts.max(1));
+        self.share = Share { own: u64::from(own), parts };
+        self.burst = self.rate.map_or(0, |rate| rate.frames_in(CREDIT) / parts).max(self.batch);
+        self
     }
 
     /// Frame 0 is due now.
@@ -99,7 +130,11 @@ impl Pacer {
     #[must_use]
     pub fn next_due(&self) -> Option<Nanos> {
         let (Some(rate), Some(started), None) = (self.rate, self.started, self.window) else { return None };
-        let slot = rate.time_of(self.sent.saturating_add(self.shortfall));
+        let slot = if self.missing() == 0 {
+            self.end_of_slots(rate)
+        } else {
+            rate.time_of(self.share.slot(self.used()))
+        };
         Some(started + self.limits.duration.map_or(slot, |duration| slot.min(duration)))
     }
 
@@ -108,6 +143,18 @@ impl Pacer {
     #[must_use]
     pub fn window(&self, now: Nanos) -> Nanos {
         self.window.or_else(|| self.end_by(now)).unwrap_or_else(|| self.elapsed(now))
+    }
+
+    /// Our slots that are sent or given up.
+    fn used(&self) -> u64 {
+        self.sent.saturating_add(self.shortfall)
+    }
+
+    /// When the last of those slots is over.
+    fn end_of_slots(&self, rate: FrameRate) -> Nanos {
+        self.used()
+            .checked_sub(1)
+            .map_or(Nanos(0), |last| rate.time_of(self.share.slot(last).saturating_add(1)))
     }
 
     fn elapsed(&self, now: Nanos) -> Nanos {
@@ -128,8 +175,8 @@ impl Pacer {
             Some(end) => elapsed.min(end - Nanos(1)),
             None => elapsed,
         };
-        let opened = rate.frames_in(last).saturating_add(1);
-        opened.saturating_sub(self.sent.saturating_add(self.shortfall))
+        let opened = self.share.of(rate.frames_in(last).saturating_add(1));
+        opened.saturating_sub(self.used())
     }
 
     fn observe(&mut self, now: Nanos) {
@@ -150,9 +197,8 @@ impl Pacer {
     /// Length of the window, if the run's limits are met.
     fn end_by(&self, now: Nanos) -> Option<Nanos> {
         let elapsed = self.elapsed(now);
-        let by_count = (self.started.is_some() && self.missing() == 0).then(|| {
-            self.rate.map_or(elapsed, |rate| rate.time_of(self.sent.saturating_add(self.shortfall)))
-        });
+        let by_count = (self.started.is_some() && self.missing() == 0)
+            .then(|| self.rate.map_or(elapsed, |rate| self.end_of_slots(rate)));
         let by_time = self.limits.duration.filter(|_| self.started.is_some());
         [by_count, by_time].into_iter().flatten().filter(|end| elapsed >= *end).min()
     }

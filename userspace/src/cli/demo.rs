@@ -36,6 +36,7 @@ impl DemoArgs {
     fn tx(&self, cores: Option<String>) -> TxArgs {
         TxArgs {
             iface: DEMO_TX.to_owned(),
+            sink: Some(DEMO_RX.to_owned()),
             load: self.load.clone(),
             probe: self.probe.clone(),
             address: self.address.clone(),

@@ -3,8 +3,8 @@
 use super::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
 use crate::config::{
     ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, TxConfig, sending_time, validate_count, validate_flows,
-    validate_iface, validate_rate, validate_run_tag, validate_sink, validate_size, validate_span,
-    validate_wait,
+    validate_for_sender, validate_iface, validate_rate, validate_run_tag, validate_sink, validate_size,
+    validate_span, validate_wait,
 };
 use crate::units::Nanos;
 use clap::Args;
@@ -49,24 +49,29 @@ impl TryFrom<TxArgs> for TxConfig {
         let (rings, batch) = args.sockets.rings(DEFAULT_TX_RING)?;
         let count = validate_count(args.load.count.as_deref())?;
         let duration = validate_span("--duration", args.load.duration.as_deref())?;
+        let rate = validate_rate(args.load.rate.as_deref())?;
+        let output = args.output.output()?;
+        if args.sink.is_none() {
+            validate_for_sender(&output.fail_if, rate)?;
+        }
         Ok(Self {
             iface: validate_iface("--iface", &args.iface)?,
             sink: validate_sink(&args.iface, args.sink.as_deref())?,
             placement: args.sockets.placement()?,
             size: validate_size(args.load.size.as_deref(), &address)?,
-            rate: validate_rate(args.load.rate.as_deref())?,
+            rate,
             count,
             duration: sending_time(count, duration),
             batch,
             rings,
             modes: args.sockets.modes()?,
-            flows: validate_flows(args.load.flows.as_deref(), address.l2)?,
+            flows: validate_flows(args.load.flows.as_deref(), address.l2, address.src_port)?,
             address,
             verify: !args.probe.no_verify,
             run_tag: validate_run_tag(args.probe.run_tag.as_deref())?,
             wait_link: validate_wait("--wait-link", args.wait_link.as_deref(), DEFAULT_WAIT_LINK)?,
             settle: validate_wait("--settle", args.settle.as_deref(), Nanos(0))?,
-            output: args.output.output()?,
+            output,
         })
     }
 }

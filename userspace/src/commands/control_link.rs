@@ -111,6 +111,11 @@ impl ControlLink {
 
     /// A failure as a finding: an interface that is down or gone has words of its own.
     fn failed(&self, what: &str, error: &io::Error) -> Finding {
+        if error.raw_os_error() == Some(libc::EMSGSIZE) {
+            return Finding::new(Code::SizeAboveMtu, Severity::Fail, &*self.iface, what)
+                .why("it is above the interface's MTU; START, which tells the sink what will come, takes about 500 bytes")
+                .remedy(format!("ip link set {} mtu 576, or more", self.iface));
+        }
         if error.kind() != io::ErrorKind::NetworkDown {
             return system_finding(&self.iface, what, error);
         }

@@ -108,14 +108,15 @@ pub fn check_size(
     vlans: usize,
     chunk: Option<u32>,
 ) -> Result<(), Finding> {
-    let tags = u32::try_from(vlans).unwrap_or(0) * VLAN_BYTES;
+    // One tag is outside the MTU; a second one counts in it (`is_skb_forwardable`, and drivers likewise).
+    let tags = u32::from(vlans > 0) * VLAN_BYTES;
     let in_memory = u32::try_from(size.in_memory()).unwrap_or(u32::MAX);
     let payload = in_memory.saturating_sub(ETHERNET_BYTES + tags);
     let on = format!("--size {}", size.with_fcs());
     if payload > facts.mtu {
         let largest = facts.mtu + ETHERNET_BYTES + tags + 4;
         return Err(Finding::new(Code::SizeAboveMtu, Severity::Fail, on, format!("the frame is above the MTU of {}", facts.name))
-            .why(format!("it carries {payload} bytes behind its Ethernet header, and the MTU is {}; drivers drop such frames in silence", facts.mtu))
+            .why(format!("it carries {payload} bytes behind its Ethernet header and first tag, and the MTU is {}; drivers drop such frames in silence", facts.mtu))
             .remedy(format!("--size {largest} at the most, or ip link set {} mtu {payload} on both ends", facts.name)));
     }
     match chunk {
@@ -131,8 +132,9 @@ pub fn check_size(
     }
 }
 
-/// The longest frame, without FCS, that the interface lets through: MTU, Ethernet header and two tags.
+/// The longest frames, without FCS, that the interface lets through: with two tags, and where no chunk holds those,
+/// without.
 #[must_use]
-pub const fn longest_frame(mtu: u32) -> u32 {
-    mtu.saturating_add(ETHERNET_BYTES + 2 * VLAN_BYTES)
+pub const fn longest_frames(mtu: u32) -> [u32; 2] {
+    [mtu.saturating_add(ETHERNET_BYTES + 2 * VLAN_BYTES), mtu.saturating_add(ETHERNET_BYTES)]
 }

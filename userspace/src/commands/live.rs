@@ -148,7 +148,7 @@ impl Live {
         let line = render::interval_line(self.name(), row);
         match &self.show {
             Show::Nothing => {}
-            Show::Bar(bar) => bar.set_message(line),
+            Show::Bar(bar) => bar.println(line),
             // A closed stderr is nobody's failure.
             Show::Lines => drop(writeln!(io::stderr(), "{line}")),
         }
@@ -165,7 +165,7 @@ impl Live {
 fn bar(side: Side, length: u64) -> ProgressBar {
     // Ten times a second: often enough to live, seldom enough not to matter.
     let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr_with_hz(10));
-    let style = ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} % {msg}");
+    let style = ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} %");
     bar.with_prefix(if side == Side::Tx { "tx" } else { "rx" })
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

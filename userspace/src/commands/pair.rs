@@ -29,7 +29,7 @@ pub fn on_this_host(config: &TxConfig, sink: &str, interrupt: &Interrupt) -> Res
 fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
     RxConfig {
         iface: Some(iface.to_owned()),
-        placement: crate::config::Placement { queues: None, cores: config.placement.cores.clone() },
+        placement: crate::config::Placement::default(),
         rings: crate::config::Rings { ring: None, frames: None, hugepages: config.rings.hugepages },
         modes: config.modes,
         count: None,
@@ -60,6 +60,8 @@ pub fn run(
 ) -> Result<Vec<Report>, Failure> {
     let (mut tx, mut rx) = (tx.clone(), rx.clone());
     share_cores(&mut tx, &mut rx);
+    let (tx_cores, rx_cores) = (tx.placement.cores.as_deref(), rx.placement.cores.as_deref());
+    let one_core = placement::on_one_core(tx_cores.unwrap_or_default(), rx_cores.unwrap_or_default());
     let until_end = UntilEnd::default();
     let (ready, peer) = channel();
     thread::scope(|scope| {
@@ -76,7 +78,10 @@ pub fn run(
         let received = sink.join().unwrap_or_else(|_| Err(panicked()));
         // A sink that did not open is why the sender did not start.
         match (sent?, received?) {
-            (Some(tx), rx) => Ok(std::iter::once(tx).chain(rx).collect()),
+            (Some(mut tx), rx) => {
+                tx.findings.extend(one_core);
+                Ok(std::iter::once(tx).chain(rx).collect())
+            }
             (None, rx) => Ok(rx),
         }
     })
@@ -109,8 +114,11 @@ fn send(
     Sender::open(config, peer, interrupt)?.run(interrupt, Some(&end.told)).map(Some)
 }
 
-/// Divides the cores: two ends that spin on one core would measure the scheduler.
+/// Divides the cores, where the configuration has not done so: two ends that spin on one core would measure the scheduler.
 fn share_cores(tx: &mut TxConfig, rx: &mut RxConfig) {
+    if rx.placement.cores.is_some() {
+        return;
+    }
     let cores = tx.placement.cores.clone().unwrap_or_else(process::allowed_cores);
     let (first, second) = placement::share(&cores);
     (tx.placement.cores, rx.placement.cores) = (Some(first), Some(second));

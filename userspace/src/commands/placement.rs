@@ -2,7 +2,7 @@
 
 use crate::engine::{Crew, Worker};
 use crate::finding::{Code, Finding, Severity};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One queue and the core that serves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +81,31 @@ pub fn cores(asked: Option<&[u32]>, allowed: &[u32], from: From) -> Result<Vec<u
     })
 }
 
+/// Queues that share a core: each waits for the others' turns.
+#[must_use]
+pub fn shared(iface: &str, seats: &[Seat]) -> Option<Finding> {
+    let cores: BTreeSet<u32> = seats.iter().map(|seat| seat.core).collect();
+    (cores.len() < seats.len()).then(|| {
+        let what = format!("{} queues share {} core(s)", seats.len(), cores.len());
+        Finding::new(Code::CoresShared, Severity::Warn, iface, what)
+            .why("a worker's queues take turns, so a figure is the core's limit before it is the NIC's")
+            .remedy("more cores with --cores, or fewer queues with --queues")
+    })
+}
+
+/// Two ends of one process on the same core.
+#[must_use]
+pub fn on_one_core(tx: &[u32], rx: &[u32]) -> Option<Finding> {
+    let core = tx.iter().find(|core| rx.contains(core))?;
+    let finding =
+        Finding::new(Code::CoresShared, Severity::Warn, format!("core {core}"), "sender and sink share it");
+    Some(
+        finding
+            .why("each spins while the other would run, so rates are low and frames are lost in bursts")
+            .remedy("--cores with at least two cores"),
+    )
+}
+
 /// Splits cores between the sender and the sink of one process.
 #[must_use]
 pub fn share(cores: &[u32]) -> (Vec<u32>, Vec<u32>) {
@@ -133,6 +158,14 @@ mod tests {
         assert_eq!(share(&[0, 1]), (vec![0], vec![1]));
         assert_eq!(share(&[5]), (vec![5], vec![5]));
         assert_eq!(share(&[0, 1, 2]), (vec![0, 1], vec![2]));
+    }
+
+    #[test]
+    fn sharing_is_told() {
+        assert_eq!(shared("v0", &seats(&[0, 1], &[4, 5])), None);
+        assert_eq!(shared("v0", &seats(&[0, 1], &[4])).map(|f| f.code), Some(Code::CoresShared));
+        assert_eq!(on_one_core(&[0], &[1]), None);
+        assert_eq!(on_one_core(&[0, 1], &[1]).map(|f| f.on), Some("core 1".to_owned()));
     }
 
     #[test]

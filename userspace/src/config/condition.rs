@@ -92,6 +92,31 @@ impl Relation {
     }
 }
 
+/// Refuses a condition that a sender without a sink in the same process can never answer: before the run, not after.
+///
+/// # Errors
+/// A figure that only a sink knows, or a share of a rate that was not asked for.
+pub fn validate_for_sender(conditions: &[Condition], rate: RateSpec) -> Result<(), ConfigError> {
+    for condition in conditions {
+        let refused = |what: &str, remedy: &str| {
+            Err(ConfigError::new("--fail-if", &condition.to_string(), what, remedy))
+        };
+        match (condition.subject, condition.bound) {
+            (Subject::Loss | Subject::Unexplained | Subject::Duplicate | Subject::Reordered, _) => {
+                return refused("only a sink knows it", "put it on rx, or use tx with --sink");
+            }
+            (Subject::Rate, Bound::Percent(_)) if rate == RateSpec::Max => {
+                return refused(
+                    "a share of the rate asked for, and none was",
+                    "--rate, or a rate as the bound",
+                );
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 impl FromStr for Condition {
     type Err = ConfigError;
 
@@ -144,6 +169,14 @@ impl fmt::Display for Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sender_alone_does_not_know_what_arrived() {
+        let answers = |text: &str, rate| validate_for_sender(&[text.parse().unwrap()], rate).is_ok();
+        assert!(!answers("loss>0", RateSpec::Max) && !answers("duplicates>0", RateSpec::Max));
+        assert!(answers("shortfall>0", RateSpec::Max) && answers("rate<1Mpps", RateSpec::Max));
+        assert!(!answers("rate<99%", RateSpec::Max) && answers("rate<99%", "1Mpps".parse().unwrap()));
+    }
 
     #[test]
     fn conditions_are_read_and_shown() {

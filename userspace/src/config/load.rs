@@ -84,7 +84,7 @@ pub fn validate_count(text: Option<&str>) -> Result<Option<u64>, ConfigError> {
 ///
 /// # Errors
 /// Zero, above 65,536, no number, or more than one flow of frames that have neither address nor port.
-pub fn validate_flows(text: Option<&str>, l2: bool) -> Result<u32, ConfigError> {
+pub fn validate_flows(text: Option<&str>, l2: bool, src_port: u16) -> Result<u32, ConfigError> {
     let Some(text) = text else { return Ok(1) };
     let flows = FLOWS.read_u32(text)?;
     if l2 && flows > 1 {
@@ -93,6 +93,17 @@ pub fn validate_flows(text: Option<&str>, l2: bool) -> Result<u32, ConfigError> 
             grouped(flows.into())
         );
         return Err(ConfigError::new(FLOWS.flag, text, what, "leave out --l2, or --flows"));
+    }
+    let ports = 1 + u32::from(u16::MAX) - u32::from(src_port);
+    if flows > ports && !l2 {
+        let what =
+            format!("each flow has a source port of its own, and from {src_port} on there are {ports}");
+        return Err(ConfigError::new(
+            FLOWS.flag,
+            text,
+            what,
+            format!("--flows {ports} at the most, or a lower --src-port"),
+        ));
     }
     Ok(flows)
 }
@@ -148,10 +159,12 @@ mod tests {
 
     #[test]
     fn flows_and_tags_have_limits() {
-        assert_eq!(validate_flows(Some("65536"), false), Ok(65_536));
-        assert_eq!(validate_flows(Some("1"), true), Ok(1));
-        for (text, l2) in [("0", false), ("65537", false), ("2", true)] {
-            assert!(what(validate_flows(Some(text), l2)).starts_with("--flows"));
+        assert_eq!(validate_flows(Some("65535"), false, 1), Ok(65_535));
+        assert_eq!(validate_flows(Some("1"), true, 9), Ok(1));
+        for (text, l2, src_port) in
+            [("0", false, 1), ("65537", false, 1), ("2", true, 1), ("10", false, 65_533)]
+        {
+            assert!(what(validate_flows(Some(text), l2, src_port)).starts_with("--flows"));
         }
         assert_eq!(
             (validate_run_tag(Some("0")), validate_run_tag(Some("65535"))),

@@ -18,7 +18,7 @@ pub use address::{
     Addressing, DEFAULT_PORT, DEFAULT_SRC_PORT, Family, validate_dst_mac, validate_ips, validate_port,
     validate_src_mac, validate_vlans,
 };
-pub use condition::{Bound, Condition, Relation, Subject};
+pub use condition::{Bound, Condition, Relation, Subject, validate_for_sender};
 pub use error::{ConfigError, validate_without};
 pub use load::{validate_count, validate_flows, validate_rate, validate_run_tag, validate_size};
 pub use matching::{Match, validate_match};

@@ -250,3 +250,36 @@ proptest! {
         prop_assert_eq!(times, exact);
     }
 }
+
+#[test]
+fn senders_that_share_a_rate_take_its_slots_in_turn() {
+    let limits = |own: u64| count(5 / 4 + u64::from(own < 5 % 4));
+    let mut times = vec![];
+    let mut windows = vec![];
+    for own in 0u16..4 {
+        let mut pacer = Pacer::new(pps(1), limits(own.into()), 64).shared(own, 4);
+        pacer.start(START);
+        let (own_times, pacer) = ideal_run(pacer);
+        times.extend(own_times);
+        windows.push(pacer.window(START + Nanos(60_000_000_000)).0);
+    }
+    times.sort_unstable();
+    assert_eq!(times, [0, 1_000_000_000, 2_000_000_000, 3_000_000_000, 4_000_000_000]);
+    assert_eq!(windows.iter().max(), Some(&5_000_000_000));
+}
+
+proptest! {
+    /// Together they send what one would have sent, whatever the rate, the time and their number.
+    #[test]
+    fn shares_add_up(frames in 1u64..1 << 30, seconds in 1u64..1_000, parts in 1u16..70, ns in 1u64..5_000_000_000) {
+        let rate = FrameRate::new(frames, seconds);
+        let opened = |own, parts| {
+            let mut pacer = Pacer::new(rate, duration(Nanos(ns)), 64).shared(own, parts);
+            pacer.start(START);
+            let sent = send_all(&mut pacer, START + Nanos(ns - 1));
+            sent + pacer.shortfall()
+        };
+        let together: u64 = (0..parts).map(|own| opened(own, parts)).sum();
+        prop_assert_eq!(together, opened(0, 1));
+    }
+}

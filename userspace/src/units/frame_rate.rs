@@ -31,13 +31,6 @@ impl FrameRate {
         Self::new(bits_per_second, size.with_fcs() as u64 * 8)
     }
 
-    /// An n-th of the rate: the share of one of `parts` equal senders. None when `parts` is zero or the fraction
-    /// no longer fits.
-    #[must_use]
-    pub fn share(self, parts: u32) -> Option<Self> {
-        Self::new(self.frames, self.seconds.checked_mul(u64::from(parts))?)
-    }
-
     /// Whole frames that are over after `elapsed`.
     #[must_use]
     pub fn frames_in(self, elapsed: Nanos) -> u64 {

@@ -2,7 +2,7 @@
 //! interface are arguments.
 
 use super::AttachMode;
-use super::holder::Holder;
+use super::holder::{HeldMode, Holder};
 use super::refusal::Refusal;
 use crate::finding::{Code, Finding, Severity};
 use aya::util::KernelVersion;
@@ -49,7 +49,7 @@ pub(super) fn load(program: &str, refusal: &Refusal, kernel: Option<KernelVersio
         Some(Errno::ENOSYS) => kernel_too_old(program, refusal),
         _ => fail(Code::System, program, "the kernel did not load the XDP program")
             .why(refusal.reason())
-            .remedy("run `xsk-gen doctor`; it takes a kernel of 5.18 or later with CONFIG_XDP_SOCKETS=y"),
+            .remedy("a kernel of 5.18 or later with CONFIG_XDP_SOCKETS=y"),
     }
 }
 
@@ -87,15 +87,17 @@ pub(super) fn query(ifindex: u32, refusal: &Refusal) -> Finding {
     let on = format!("interface {ifindex}");
     match refusal.errno {
         Some(Errno::ENODEV) => unknown(on, ifindex),
-        _ => fail(Code::System, on, "its XDP program cannot be read")
-            .why(refusal.reason())
-            .remedy("run `xsk-gen doctor`"),
+        _ => fail(Code::System, on, "its XDP program cannot be read").why(refusal.reason()).remedy(
+            "run it again; if it stays, report it with the output of `xsk-gen --version` and `uname -r`",
+        ),
     }
 }
 
 /// A map operation failed; `what` says which.
 pub(super) fn map(on: impl Into<String>, what: &str, refusal: &Refusal) -> Finding {
-    fail(Code::System, on, what).why(refusal.reason()).remedy("run `xsk-gen doctor`")
+    fail(Code::System, on, what)
+        .why(refusal.reason())
+        .remedy("run it again; if it stays, report it with the output of `xsk-gen --version` and `uname -r`")
 }
 
 /// The maps were made for fewer queues.
@@ -119,17 +121,24 @@ fn fail(code: Code, on: impl Into<String>, what: impl Into<String>) -> Finding {
 fn unknown(on: impl Into<String>, ifindex: u32) -> Finding {
     fail(Code::InterfaceUnknown, on, "there is no such interface in this network namespace")
         .why(format!("no interface has the index {ifindex}"))
-        .remedy("list the interfaces with `xsk-gen list`")
+        .remedy("`ip link` lists the interfaces")
 }
 
 fn occupied(iface: &str, holder: Option<&Holder>) -> Finding {
     let who =
         holder.map_or_else(|| "another XDP program is attached".to_owned(), |holder| holder.to_string());
+    // Each mode has its own word: `xdp off` does not take a generic program off.
+    let off = match holder.map(|holder| holder.mode) {
+        Some(HeldMode::Generic) => "xdpgeneric",
+        Some(HeldMode::Offloaded) => "xdpoffload",
+        Some(HeldMode::Native) => "xdpdrv",
+        None => "xdp",
+    };
     let remedy = if holder.is_some_and(Holder::is_ours) {
         format!("another xsk-gen runs on {iface}: stop it first")
     } else {
         format!(
-            "stop the program that attached it (`bpftool link` and `bpftool net` show it), or `ip link set dev {iface} xdp off`"
+            "stop the program that attached it (`bpftool link` and `bpftool net` show it), or `ip link set dev {iface} {off} off`"
         )
     };
     fail(Code::XdpOccupied, iface, who)
@@ -196,7 +205,6 @@ fn other_mode(mode: AttachMode, iface: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::xdp::HeldMode;
 
     fn refused(errno: Errno, words: &str) -> Refusal {
         Refusal { errno: Some(errno), words: words.to_owned() }
@@ -269,9 +277,9 @@ mod tests {
     fn a_holder_is_named_and_another_xsk_gen_is_not_to_be_torn_off() {
         let busy = refused(Errno::EBUSY, "");
         let other = attach(to(AttachMode::Native), &busy, &seen(Some("xdp_dispatcher"), None));
-        assert!(other.what.contains("12 (xdp_dispatcher)") && other.remedy.contains("xdp off"), "{other}");
+        assert!(other.what.contains("12 (xdp_dispatcher)") && other.remedy.contains(" off`"), "{other}");
         let ours = attach(to(AttachMode::Native), &busy, &seen(Some("xsk_gen_rx"), None));
-        assert!(ours.what.contains("xsk_gen_rx") && !ours.remedy.contains("xdp off"), "{ours}");
+        assert!(ours.what.contains("xsk_gen_rx") && !ours.remedy.contains(" off`"), "{ours}");
     }
 
     #[test]

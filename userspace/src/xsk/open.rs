@@ -21,8 +21,6 @@ use xsk_rs::{CompQueue, FillQueue, RxQueue, Socket, TxQueue, Umem};
 const BUSY_PATIENCE: Duration = Duration::from_millis(500);
 /// Pause between two tries.
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
-/// Entries of a ring that the role leaves unused: the smallest that every kernel accepts.
-const UNUSED_RING: u32 = 64;
 
 /// How frames move between our memory and the NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +170,7 @@ fn socket_config(spec: &SocketSpec) -> Result<SocketConfig, OpenError> {
     if spec.need_wakeup {
         flags |= BindFlags::XDP_USE_NEED_WAKEUP;
     }
-    let ring = ring_size(spec.ring.max(UNUSED_RING))?;
+    let ring = ring_size(spec.ring)?;
     Ok(SocketConfig::builder()
         .rx_queue_size(ring)
         .tx_queue_size(ring)

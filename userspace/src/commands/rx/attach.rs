@@ -1,6 +1,7 @@
 //! The program and the sockets of a sink: attached and bound in the best mode that can be had.
 
 use crate::commands::Failure;
+use crate::commands::attaching::patiently;
 use crate::commands::placement::Seat;
 use crate::commands::sockets::{self, Sockets, Wanted};
 use crate::config::{RxConfig, XdpChoice, XskChoice};
@@ -31,7 +32,7 @@ pub fn attach(
 ) -> Result<Attached, Failure> {
     let mut notes = Vec::new();
     for mode in modes_to_try(config.modes.xdp, facts) {
-        match program.attach(facts.ifindex, &facts.name, mode) {
+        match patiently(|| program.attach(facts.ifindex, &facts.name, mode)) {
             Ok(()) => {
                 if mode == AttachMode::Generic && config.modes.xdp == XdpChoice::Auto && notes.is_empty() {
                     notes.push(generic(facts, "the driver does not advertise redirect to AF_XDP"));

@@ -91,7 +91,7 @@ impl<'a> Sink<'a> {
         // Some drivers change their queues when a program comes: what counts is what is there now.
         let facts = InterfaceFacts::read(&facts.name)?;
         let seats = seats(config, &facts)?;
-        let chunk = xsk::chunk_for(ground::longest_frame(facts.mtu));
+        let chunk = ground::longest_frames(facts.mtu).into_iter().find_map(xsk::chunk_for);
         let (Ports { ports, mode: xsk_mode, notes }, memory) =
             ports(config, &facts, &seats, chunk, &mut attached)?;
         ground::wait_for_carrier(&facts, config.wait_link, interrupt)?;
@@ -104,6 +104,7 @@ impl<'a> Sink<'a> {
         let (control, frames) = sync_channel(CONTROL_QUEUE);
         let mut findings = attached.notes.clone();
         findings.extend(notes);
+        findings.extend(placement::shared(&facts.name, &seats).filter(|_| !config.count_only));
         let talk = talk(link, frames, &latch, &facts, &seats);
         let readings =
             Readings::begin(&attached.program, Device { ifindex: facts.ifindex, queues: facts.rx_queues });

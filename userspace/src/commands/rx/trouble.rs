@@ -14,7 +14,7 @@ pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: 
     found.extend(report_parts::unpinned(&sink.facts.name, &aftermath.outcomes));
     found.extend(nothing(sink, aftermath, run));
     found.extend(slow(sink, run));
-    found.extend(dropped_by_devices(sink, run));
+    found.extend(dropped_by_devices(sink, run, report));
     found.extend(unexplained(sink, run, report));
     found.extend(no_socket(sink, run));
     found.extend(bad_frames(sink, run));
@@ -68,17 +68,22 @@ fn slow(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
     })
 }
 
-fn dropped_by_devices(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
+/// Whether frames were lost, or it is not known.
+fn run_lost(report: &Report) -> bool {
+    report.balance.lost != Some(0)
+}
+
+fn dropped_by_devices(sink: &Sink<'_>, run: &RunFacts<'_>, report: &Report) -> Option<Finding> {
     let (here, there) =
         (device_drops(run), run.sent.as_ref().and_then(|sent| sent.device_drops).unwrap_or(0));
-    (here + there > 0).then(|| {
+    // A device also counts what was not ours; with nothing lost, that is what it dropped.
+    let lost = run_lost(report);
+    (here + there > 0 && lost).then(|| {
         let what =
             format!("devices dropped frames: {there} on transmit at the sender, {here} on receive here");
         Finding::new(Code::DeviceDrops, Severity::Warn, name(sink), what)
-            .why("a device's queue was full: the far side did not take frames fast enough")
-            .remedy(
-                "a lower rate, larger device rings (ethtool -G), or the NAPI settings of the receiving side",
-            )
+            .why("a device's queue was full, its link was away, or the frames were above an MTU on the way")
+            .remedy("a lower rate, larger device rings (ethtool -G), and the same MTU on both ends")
     })
 }
 

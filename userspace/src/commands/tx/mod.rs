@@ -1,12 +1,14 @@
 //! `tx`: from a configuration to frames on the wire and the sender's Report.
 
 mod announce;
+mod attach;
 mod discover;
 mod link_watch;
 mod offer;
 mod report;
 mod trouble;
 
+use self::attach::Attached;
 use self::discover::Peer;
 use self::link_watch::{LinkWatch, Outages};
 use self::offer::Offer;
@@ -18,17 +20,16 @@ use super::notice::notice;
 use super::placement::{self, From as End, Seat};
 use super::sockets::{self, Memory, Sockets, Wanted};
 use super::{Failure, ground, pair, tell};
-use crate::config::{DEFAULT_TX_RING, TxConfig, XskChoice};
+use crate::config::{DEFAULT_TX_RING, TxConfig};
 use crate::engine::{self, Crew, Outcome, Progress, Running, TxWorker, Worker};
 use crate::finding::Finding;
 use crate::frame::Stream;
 use crate::host::{DeviceCounters, InterfaceFacts, machine, process};
 use crate::pace::Pacer;
-use crate::report::{Report, XdpModeUsed, XskModeUsed};
+use crate::report::{Report, XskModeUsed};
 use crate::sys::clock::monotonic;
 use crate::sys::xdp_socket;
 use crate::units::Nanos;
-use crate::xdp::{AttachMode, PassProgram};
 use crate::xsk::{self, XskTx};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -66,7 +67,7 @@ pub struct Sender<'a> {
     ports: Vec<XskTx>,
     xsk_mode: XskModeUsed,
     memory: Memory,
-    program: Option<PassProgram>,
+    program: Option<Attached>,
     findings: Vec<Finding>,
 }
 
@@ -104,8 +105,9 @@ impl<'a> Sender<'a> {
         let offer = Offer::new(config, &facts, &peer, run, &seats)?;
 
         let wanted = Wanted::new(&facts, config.modes, memory);
-        let (sockets, program) = open_sockets(&wanted, &facts, &seats)?;
-        let Sockets { opened, mode: xsk_mode, notes: findings } = sockets;
+        let (sockets, program) = attach::open(&wanted, &facts, &seats)?;
+        let Sockets { opened, mode: xsk_mode, notes: mut findings } = sockets;
+        findings.extend(placement::shared(&facts.name, &seats));
         let ports = opened.into_iter().map(xsk::Opened::into_tx).collect();
         let mut sender =
             Self { config, facts, offer, link, seats, ports, xsk_mode, memory, program, findings };
@@ -178,7 +180,7 @@ impl<'a> Sender<'a> {
             let _ = told.set(word);
         }
         if let Some(program) = &mut self.program {
-            program.detach();
+            program.program.detach();
         }
         Ok(report::build(self, &aftermath, intervals))
     }
@@ -199,7 +201,8 @@ impl<'a> Sender<'a> {
         let ports = std::mem::take(&mut self.ports);
         for ((space, port), (seat, progress)) in (0u16..).zip(ports).zip(self.seats.iter().zip(progress)) {
             let stream = Stream::new(self.offer.stream(space)).map_err(|e| offer::unbuildable(&e))?;
-            let pacer = Pacer::new(self.offer.rate_share(), self.offer.limits(space), self.config.batch);
+            let pacer = Pacer::new(self.offer.rate, self.offer.limits(space), self.config.batch)
+                .shared(space, self.offer.spaces);
             let worker = TxWorker::new(port, stream, space, pacer, self.memory.chunks, Arc::clone(progress));
             workers.push((seat.core, Box::new(worker)));
         }
@@ -223,35 +226,4 @@ fn attend(
             stop.store(true, Relaxed);
         }
     }
-}
-
-/// Opens the sockets. Zero-copy needs a program in the driver on most NICs (Intel's activate their XDP rings only
-/// then; virtio and others refuse the first frame without), so one that passes everything is attached for the try
-/// and taken off again where copy mode, which needs none, is what can be had.
-fn open_sockets(
-    wanted: &Wanted<'_>,
-    facts: &InterfaceFacts,
-    seats: &[Seat],
-) -> Result<(Sockets, Option<PassProgram>), Failure> {
-    let may_be_zero_copy = wanted.modes.xsk == XskChoice::ZeroCopy
-        || (wanted.modes.xsk == XskChoice::Auto && wanted.zero_copy_advertised != Some(false));
-    let mut program = None;
-    if may_be_zero_copy {
-        let mut pass = PassProgram::load()?;
-        match pass.attach(facts.ifindex, &facts.name, AttachMode::Native) {
-            Ok(()) => program = Some(pass),
-            Err(finding) if wanted.modes.xsk == XskChoice::ZeroCopy => return Err(finding.into()),
-            Err(_) => {}
-        }
-    }
-    let sockets = sockets::open(wanted, seats)?;
-    if sockets.mode == XskModeUsed::Copy {
-        program = None;
-    }
-    Ok((sockets, program))
-}
-
-/// How the program of a sender is attached.
-const fn xdp_mode(program: Option<&PassProgram>) -> XdpModeUsed {
-    if program.is_some() { XdpModeUsed::Native } else { XdpModeUsed::None }
 }

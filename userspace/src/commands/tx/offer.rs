@@ -131,11 +131,6 @@ impl Offer {
         }
     }
 
-    /// The rate of one space: an equal share of the whole.
-    pub fn rate_share(&self) -> Option<FrameRate> {
-        self.rate.and_then(|rate| rate.share(u32::from(self.spaces)))
-    }
-
     /// The limits of one space: an equal share of the count, the first spaces taking the remainder.
     pub fn limits(&self, space: u16) -> Limits {
         let share = |count: u64| {

@@ -1,7 +1,7 @@
 //! The sender's Report, from what the workers, the device and the cores left behind.
 
 use super::announce::tx_books;
-use super::{Aftermath, Sender, trouble, xdp_mode};
+use super::{Aftermath, Sender, attach, trouble};
 use crate::commands::cross_check::{self, Comparison};
 use crate::commands::report_parts::{self, Volume};
 use crate::engine::{Load, TxBooks};
@@ -75,7 +75,7 @@ fn balance(books: &[&TxBooks]) -> Balance {
 
 fn setup(sender: &Sender<'_>, cores: &[u32]) -> Setup {
     Setup {
-        xdp_mode: xdp_mode(sender.program.as_ref()),
+        xdp_mode: attach::mode_used(sender.program.as_ref()),
         xsk_mode: sender.xsk_mode,
         engine: Some(Engine::Xsk),
         need_wakeup: sender.config.modes.need_wakeup,

@@ -80,7 +80,7 @@ fn dropped_by_device(sender: &Sender<'_>, aftermath: &Aftermath) -> Option<Findi
     let what = format!("the device dropped {frames} frames that were given to it; they count as completed");
     Some(
         Finding::new(Code::DeviceDrops, Severity::Warn, sender.facts.name.clone(), what)
-            .why("its queue was full, its link away, or its far side took no frames; only the sink's count is delivery")
+            .why("its queue was full, its link away, the frame above its MTU, or its far side took none; only the sink's count is delivery")
             .remedy("a lower rate, larger device rings (ethtool -G), or a sink on the far side"),
     )
 }
