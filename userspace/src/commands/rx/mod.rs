@@ -106,8 +106,9 @@ impl<'a> Sink<'a> {
         findings.extend(notes);
         findings.extend(placement::shared(&facts.name, &seats).filter(|_| !config.count_only));
         let talk = talk(link, frames, &latch, &facts, &seats);
-        let readings =
-            Readings::begin(&attached.program, Device { ifindex: facts.ifindex, queues: facts.rx_queues });
+        let device =
+            Device { ifindex: facts.ifindex, queues: facts.rx_queues, count_only: config.count_only };
+        let readings = Readings::begin(&attached.program, device);
         let sink = Self {
             config,
             facts,

@@ -45,6 +45,8 @@ pub struct Device {
     pub ifindex: u32,
     /// How many receive queues it has.
     pub queues: u32,
+    /// Whether the program counts and drops, so that only its counters tell when frames come.
+    pub count_only: bool,
 }
 
 /// Takes the readings.
@@ -92,6 +94,14 @@ impl Reading {
             device: DeviceCounters::read(on.ifindex).ok(),
         }
     }
+
+    /// Reads again. What cannot be read at this moment is as it was, not zero.
+    fn renew(&mut self, program: &RxProgram, on: Device) {
+        if let Ok(queues) = program.counters(on.queues) {
+            self.queues = queues;
+        }
+        self.device = DeviceCounters::read(on.ifindex).ok().or(self.device);
+    }
 }
 
 impl Readings {
@@ -132,7 +142,7 @@ impl Readings {
         let active = latch.last_probe().is_some_and(|last| now - last < PERIOD) || self.epoch == 0;
         if now >= self.next {
             self.next = now + if latch.concluded() { PERIOD_AFTER_END } else { PERIOD };
-            self.last = Reading::take(program, self.on);
+            self.last.renew(program, self.on);
             if active {
                 self.meter.1 = Meter::read();
             }
@@ -152,8 +162,12 @@ impl Readings {
         self.noticed = None;
     }
 
-    /// Notes when counted frames were seen to grow in number; whether they have.
+    /// In count-only, notes when counted frames were seen to grow in number; whether they have. Elsewhere the workers
+    /// know, and reading a row a queue at each look would be for nothing.
     fn notice(&mut self, now: Nanos, program: &RxProgram) -> bool {
+        if !self.on.count_only {
+            return false;
+        }
         let counted = self.now(program).counted;
         let grown = counted > self.counted;
         if grown {
@@ -183,7 +197,7 @@ impl Readings {
     /// The last reading.
     pub fn stop(&mut self, program: &RxProgram) {
         self.notice(monotonic(), program);
-        self.last = Reading::take(program, self.on);
+        self.last.renew(program, self.on);
     }
 
     /// All windows, oldest first; the last one ends with the last reading.
