@@ -21,6 +21,8 @@ BUILD_NEEDS="clang:clang llvm-strip:llvm m4:m4 pkg-config:pkg-config cc:gcc make
 /usr/include/libelf.h:libelf-dev /usr/include/zlib.h:zlib1g-dev /usr/include/linux/if_xdp.h:linux-libc-dev"
 # shellcheck disable=SC2034 # read by test.sh
 TEST_NEEDS="ip:iproute2 ethtool:ethtool bpftool:bpftool tcpdump:tcpdump tshark:tshark nsenter:util-linux"
+# shellcheck disable=SC2034 # read by soak.sh
+SOAK_NEEDS="ip:iproute2 bpftool:bpftool nsenter:util-linux setpriv:util-linux python3:python3"
 
 # is_there WHAT: a header by its path, a command by its name. Debian keeps some commands in sbin, which an ordinary
 # user's PATH leaves out.

@@ -72,6 +72,7 @@ sweep
 step "format" cargo fmt --all --check
 step "clippy" cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
 step "scripts" python3 -B tests/scripts_test.py --quiet
+step "soak" python3 -B tests/soak_test.py --quiet
 tests "tests that need no root" --workspace
 step "licences, bans and sources" scripts/licences.sh
 root_tests

@@ -1,0 +1,123 @@
+"""Two network namespaces with a veth pair, and the programs that run in them: made for one scenario, gone after it."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+# Longer than any command of iproute2 or bpftool should take on a busy machine.
+PATIENCE = 20
+
+
+def call(*args, check=True):
+    """Runs a command to its end; its standard output."""
+    done = subprocess.run(args, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    if check and done.returncode != 0:
+        raise RuntimeError(f"{' '.join(args)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+class Lab:
+    """The namespaces; in `joint` both ends are in one."""
+
+    def __init__(self, name, queues, joint):
+        self.spaces = {"tx": f"{name}-a", "rx": f"{name}-a" if joint else f"{name}-b"}
+        self.interfaces = {"tx": "v0", "rx": "v1"}
+        try:
+            self.build(queues)
+        except BaseException:
+            self.close()
+            raise
+
+    def build(self, queues):
+        for space in sorted(set(self.spaces.values())):
+            call("ip", "netns", "add", space)
+            call("ip", "netns", "exec", space, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1",
+                 "net.ipv6.conf.default.disable_ipv6=1")
+        shape = ["numtxqueues", str(queues), "numrxqueues", str(queues)]
+        call("ip", "link", "add", "v0", "netns", self.spaces["tx"], *shape, "type", "veth",
+             "peer", "name", "v1", "netns", self.spaces["rx"], *shape)
+        for end in ("tx", "rx"):
+            self.ip(end, "link", "set", self.interfaces[end], "up")
+
+    def ip(self, end, *args, check=True):
+        return call("ip", "-n", self.spaces[end], *args, check=check)
+
+    def set_link(self, end, *args):
+        """`ip link set`; an interface that another fault took away is no trouble here."""
+        self.ip(end, "link", "set", self.interfaces[end], *args, check=False)
+
+    def mac(self, end):
+        return json.loads(self.ip(end, "-j", "link", "show", "dev", self.interfaces[end]))[0]["address"]
+
+    def inside(self, end, *args):
+        """A command line in the namespace, with the caller's mounts."""
+        return ["nsenter", f"--net=/run/netns/{self.spaces[end]}", *args]
+
+    def programs(self):
+        """XDP programs on any interface of the namespaces."""
+        found = []
+        for space in sorted(set(self.spaces.values())):
+            if not Path(f"/run/netns/{space}").exists():
+                continue
+            shown = call("nsenter", f"--net=/run/netns/{space}", "bpftool", "-j", "net", check=False)
+            found += json.loads(shown)[0]["xdp"] if shown.strip() else []
+        return found
+
+    def close(self):
+        for space in sorted(set(self.spaces.values())):
+            call("ip", "netns", "delete", space, check=False)
+
+
+class Process:
+    """A program beside the soak, its output in files."""
+
+    def __init__(self, folder, label, line, stdout=None):
+        self.label, self.line = label, line
+        self.paths = {name: Path(folder) / f"{label}.{name}" for name in ("out", "err")}
+        self.signalled = None
+        with open(self.paths["out"], "wb") as out, open(self.paths["err"], "wb") as err:
+            self.child = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=stdout or out, stderr=err)
+        self.ended = None
+
+    def text(self, name):
+        return self.paths[name].read_text(errors="replace")
+
+    def alive(self):
+        if self.child.poll() is not None and self.ended is None:
+            self.ended = time.monotonic()
+        return self.ended is None
+
+    def send(self, number):
+        if self.alive():
+            os.kill(self.child.pid, number)
+
+    def ask_to_end(self, number=signal.SIGINT):
+        """Sends a signal that should end it, and notes when."""
+        if self.alive():
+            self.signalled = self.signalled or time.monotonic()
+            self.send(number)
+
+    def wait(self, seconds):
+        """Whether it ended in that time."""
+        return until(seconds, lambda: not self.alive())
+
+    def says(self, word, seconds):
+        """Whether it says a word on standard error, or ends, in that time."""
+        return until(seconds, lambda: word in self.text("err") or not self.alive())
+
+    def kill(self):
+        if self.alive():
+            self.child.kill()
+            self.child.wait()
+
+
+def until(seconds, holds):
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.003)
+    return True
