@@ -158,9 +158,11 @@ fn addresses(on: &str) -> Result<Vec<Address>, Finding> {
     address::all().map_err(|e| refused(on, "list its addresses", &e))
 }
 
-/// Names for a remedy: without them the finding still stands.
+/// Names for a remedy, alternative ones last: without them the finding still stands.
 fn existing_names() -> Vec<String> {
-    link::all().unwrap_or_default().into_iter().map(|link| link.name).collect()
+    let links = link::all().unwrap_or_default();
+    let alternative = links.iter().flat_map(|link| link.altnames.iter());
+    links.iter().map(|link| &link.name).chain(alternative).cloned().collect()
 }
 
 /// Queues in use, rx and tx. rtnetlink's own numbers are only what was allocated, so they come last: netdev knows what

@@ -4,14 +4,13 @@ use super::refusal::Refusal;
 use super::trouble::{self, Seen, Target};
 use super::{AttachMode, holder, quiet};
 use crate::finding::Finding;
+use crate::sys::mtu::mtu;
 use aya::programs::links::FdLink;
 use aya::programs::{Xdp, XdpMode};
 use aya::util::KernelVersion;
 use aya::{Ebpf, EbpfLoader};
 use libbpf_rs::XdpFlags;
-use std::fs;
 use std::os::fd::AsFd;
-use std::path::Path;
 use xdp_prog::{CONFIG_GLOBAL, COUNTERS_MAP, Config, SOCKETS_MAP};
 
 /// A loaded program. Dropping it takes it off the interface, and so does the end of the process, however it comes:
@@ -95,30 +94,5 @@ impl Loaded {
 
 /// What may explain a refusal.
 fn look(target: Target<'_>) -> Seen {
-    Seen { holder: holder(target.ifindex).ok().flatten(), mtu: mtu(Path::new("/sys/class/net"), target) }
-}
-
-/// The interface's MTU by sysfs, which shows the namespace that it was mounted in: None unless the index agrees.
-fn mtu(net: &Path, target: Target<'_>) -> Option<u32> {
-    let number = |file: &str| -> Option<u32> {
-        fs::read_to_string(net.join(target.iface).join(file)).ok()?.trim().parse().ok()
-    };
-    (number("ifindex")? == target.ifindex).then(|| number("mtu"))?
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mtu_of_another_namespace_is_not_taken() {
-        let net = tempfile::tempdir().unwrap();
-        fs::create_dir(net.path().join("eth7")).unwrap();
-        fs::write(net.path().join("eth7/ifindex"), "7\n").unwrap();
-        fs::write(net.path().join("eth7/mtu"), "9000\n").unwrap();
-        let target = |ifindex| Target { ifindex, iface: "eth7", mode: AttachMode::Native };
-        assert_eq!(mtu(net.path(), target(7)), Some(9000));
-        assert_eq!(mtu(net.path(), target(8)), None);
-        assert_eq!(mtu(net.path(), Target { iface: "eth8", ..target(7) }), None);
-    }
+    Seen { holder: holder(target.ifindex).ok().flatten(), mtu: mtu(target.iface).ok() }
 }

@@ -1,8 +1,10 @@
 //! What a loader's error says: the kernel's error number and its words. Knows neither what was asked nor what to do.
 
 use aya::programs::{ProgramError, xdp::XdpError};
+use aya::sys::SyscallError;
 use nix::errno::Errno;
 use std::error::Error;
+use std::io;
 
 /// A request that the kernel, or the loader before it, did not grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +21,9 @@ const VERIFIER_LINES: usize = 3;
 impl Refusal {
     /// What any error says, with its sources.
     pub(super) fn new(error: &(dyn Error + 'static)) -> Self {
+        if let Some(call) = system_call(error) {
+            return Self { errno: call.raw_os_error().map(Errno::from_raw), words: String::new() };
+        }
         let mut said = String::new();
         for error in
             std::iter::successors(Some(error), |error: &&(dyn Error + 'static)| Error::source(*error))
@@ -56,7 +61,11 @@ impl Refusal {
         let Some((words, errno)) = parts else {
             return Self { errno: None, words: text.to_owned() };
         };
-        let words = words.strip_suffix(errno.desc()).unwrap_or(words).trim_end_matches(": ");
+        // The C library's words for the number, or nix's, which differ for some.
+        let known = io::Error::from_raw_os_error(errno as i32).to_string();
+        let known = known.split(" (os error").next().unwrap_or_default();
+        let words = words.strip_suffix(errno.desc()).or_else(|| words.strip_suffix(known)).unwrap_or(words);
+        let words = words.trim_end_matches(": ");
         Self { errno: Some(errno), words: words.to_owned() }
     }
 
@@ -90,6 +99,13 @@ pub(super) fn words(errno: Errno) -> &'static str {
     }
 }
 
+/// The kernel's answer to a system call of aya's, whose own words only name the call.
+fn system_call<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a io::Error> {
+    let mut chain =
+        std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| Error::source(*error));
+    chain.find_map(|error| error.downcast_ref::<SyscallError>()).map(|call| &call.io_error)
+}
+
 fn last_lines(log: &str) -> String {
     // The verifier's account of its own work, which follows the reason.
     let account = ["processed ", "verification time ", "stack depth "];
@@ -107,7 +123,6 @@ fn driver_words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
 
     #[test]
     fn the_number_leaves_the_words() {
@@ -119,7 +134,9 @@ mod tests {
             io_error: io::Error::from_raw_os_error(16),
         });
         assert_eq!(refusal.errno, Some(Errno::EBUSY));
-        assert_eq!(refusal.reason(), "something else holds it: `bpf_link_create` failed");
+        assert_eq!(refusal.reason(), "something else holds it");
+        let unsupported = Refusal::new(&io::Error::from_raw_os_error(95));
+        assert_eq!(unsupported.reason(), "the kernel or the driver does not support it");
     }
 
     #[test]
