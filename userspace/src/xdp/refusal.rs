@@ -1,7 +1,6 @@
 //! What a loader's error says: the kernel's error number and its words. Knows neither what was asked nor what to do.
 
 use aya::programs::{ProgramError, xdp::XdpError};
-use aya::sys::SyscallError;
 use nix::errno::Errno;
 use std::error::Error;
 use std::io;
@@ -21,9 +20,6 @@ const VERIFIER_LINES: usize = 3;
 impl Refusal {
     /// What any error says, with its sources.
     pub(super) fn new(error: &(dyn Error + 'static)) -> Self {
-        if let Some(call) = system_call(error) {
-            return Self { errno: call.raw_os_error().map(Errno::from_raw), words: String::new() };
-        }
         let mut said = String::new();
         for error in
             std::iter::successors(Some(error), |error: &&(dyn Error + 'static)| Error::source(*error))
@@ -66,6 +62,9 @@ impl Refusal {
         let known = known.split(" (os error").next().unwrap_or_default();
         let words = words.strip_suffix(errno.desc()).or_else(|| words.strip_suffix(known)).unwrap_or(words);
         let words = words.trim_end_matches(": ");
+        // aya names the call, which only a programmer understands.
+        let is_call = words.starts_with('`') && words.ends_with("` failed");
+        let words = if is_call { "" } else { words };
         Self { errno: Some(errno), words: words.to_owned() }
     }
 
@@ -97,13 +96,6 @@ pub(super) fn words(errno: Errno) -> &'static str {
         Errno::EBADF => "the file descriptor is closed or of another kind",
         other => other.desc(),
     }
-}
-
-/// The kernel's answer to a system call of aya's, whose own words only name the call.
-fn system_call<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a io::Error> {
-    let mut chain =
-        std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| Error::source(*error));
-    chain.find_map(|error| error.downcast_ref::<SyscallError>()).map(|call| &call.io_error)
 }
 
 fn last_lines(log: &str) -> String {
