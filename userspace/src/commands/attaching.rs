@@ -1,7 +1,7 @@
 //! One attach: patience while an interface is still held by a process that has just been killed and is not quite gone,
 //! and what becomes of someone else's program where the user wants it replaced.
 
-use super::tell;
+use super::{Interrupt, tell};
 use crate::finding::{Code, Finding};
 use crate::host::InterfaceFacts;
 use crate::xdp::{holder, occupant, take_off};
@@ -18,17 +18,24 @@ const PAUSE: Duration = Duration::from_millis(20);
 const MOST_REPLACED: usize = 3;
 
 /// Where a program is to be attached.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Place<'a> {
     ifindex: u32,
     iface: &'a str,
     replace: bool,
+    interrupt: &'a Interrupt,
 }
 
 impl<'a> Place<'a> {
-    /// The interface; with `replace`, another program is taken off it.
-    pub fn new(facts: &'a InterfaceFacts, replace: bool) -> Self {
-        Self { ifindex: facts.ifindex, iface: &facts.name, replace }
+    /// The interface; with `replace`, another program is taken off it. `interrupt` ends the patience.
+    pub fn new(facts: &'a InterfaceFacts, replace: bool, interrupt: &'a Interrupt) -> Self {
+        Self { ifindex: facts.ifindex, iface: &facts.name, replace, interrupt }
+    }
+
+    /// Whether it has been waited for long enough.
+    fn is_late(self, waited: Duration) -> bool {
+        let over = waited >= PATIENCE && (waited >= PATIENCE_WITH_OURS || !self.is_held_by_ours());
+        over || self.interrupt.raised()
     }
 
     /// Whether the program that holds the interface may be a killed run's.
@@ -71,8 +78,7 @@ pub fn patiently(
         if refused.code != Code::XdpOccupied {
             return Err(refused);
         }
-        if begun.elapsed() >= PATIENCE && (begun.elapsed() >= PATIENCE_WITH_OURS || !place.is_held_by_ours())
-        {
+        if place.is_late(begun.elapsed()) {
             return Err(occupant(place.ifindex, place.iface).unwrap_or(refused));
         }
         if replaced.len() == before {

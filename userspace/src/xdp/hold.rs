@@ -79,7 +79,9 @@ fn holds(directory: &DirEntry, link: u32) -> Option<Process> {
     };
     fs::read_dir(directory.path().join("fd")).ok()?.flatten().find(is_open)?;
     let name = fs::read_to_string(directory.path().join("comm")).unwrap_or_default();
-    Some(Process { pid, name: name.trim_end().to_owned() })
+    // A process names itself as it likes.
+    let name = name.chars().filter(|char| !char.is_control()).collect();
+    Some(Process { pid, name })
 }
 
 fn says(file: &Path, line: &str) -> bool {

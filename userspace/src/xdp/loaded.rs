@@ -6,12 +6,19 @@ use super::{AttachMode, holder, quiet};
 use crate::finding::Finding;
 use crate::sys::mtu::mtu;
 use aya::programs::links::FdLink;
+use aya::programs::xdp::XdpLink;
 use aya::programs::{Xdp, XdpMode};
 use aya::util::KernelVersion;
 use aya::{Ebpf, EbpfLoader};
 use libbpf_rs::XdpFlags;
 use std::os::fd::AsFd;
+use std::thread;
+use std::time::Duration;
 use xdp_prog::{CONFIG_GLOBAL, COUNTERS_MAP, Config, SOCKETS_MAP};
+
+/// How often an attach is tried that something stood in the way of which is gone when one looks who it is.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A loaded program. Dropping it takes it off the interface, and so does the end of the process, however it comes:
 /// the link is a file descriptor (kernel: BPF_LINK_CREATE, BPF_LINK_TYPE_XDP).
@@ -48,16 +55,20 @@ impl Loaded {
 
     /// Attaches it, through a link or not at all.
     pub(super) fn attach(&mut self, target: Target<'_>) -> Result<(), Finding> {
-        let mode = match target.mode {
-            AttachMode::Native => XdpMode::Driver,
-            AttachMode::Generic => XdpMode::Skb,
-        };
-        let xdp = self.xdp()?;
-        let attached = xdp.attach_to_if_index(target.ifindex, mode).and_then(|id| xdp.take_link(id));
-        let link = attached.map_err(|error| {
+        let mut tries = 1;
+        let link = loop {
+            let refusal = match self.create_link(target)? {
+                Ok(link) => break link,
+                Err(refusal) => refusal,
+            };
             let seen = look(target);
-            trouble::attach(target, &Refusal::of_program(&error), &seen)
-        })?;
+            let went = seen.holder.is_none() && refusal.is_held();
+            if !went || tries == TRIES {
+                return Err(trouble::attach(target, &refusal, &seen));
+            }
+            tries += 1;
+            thread::sleep(PAUSE);
+        };
         // Where the kernel answers a link with "invalid", aya attaches by netlink instead, which would outlive us.
         match FdLink::try_from(link) {
             Ok(link) => self.link = Some(link),
@@ -67,6 +78,16 @@ impl Loaded {
             }
         }
         Ok(())
+    }
+
+    fn create_link(&mut self, target: Target<'_>) -> Result<Result<XdpLink, Refusal>, Finding> {
+        let mode = match target.mode {
+            AttachMode::Native => XdpMode::Driver,
+            AttachMode::Generic => XdpMode::Skb,
+        };
+        let xdp = self.xdp()?;
+        let attached = xdp.attach_to_if_index(target.ifindex, mode).and_then(|id| xdp.take_link(id));
+        Ok(attached.map_err(|error| Refusal::of_program(&error)))
     }
 
     /// Takes the program off the interface; does nothing when it is on none.

@@ -68,6 +68,11 @@ impl Refusal {
         Self { errno: Some(errno), words: words.to_owned() }
     }
 
+    /// Whether something else was in the way.
+    pub(super) fn is_held(&self) -> bool {
+        matches!(self.errno, Some(Errno::EBUSY | Errno::EEXIST))
+    }
+
     /// All of it in words: what the number means, then what was said.
     pub(super) fn reason(&self) -> String {
         match (self.errno, self.words.as_str()) {

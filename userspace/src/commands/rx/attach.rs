@@ -1,9 +1,9 @@
 //! The program and the sockets of a sink: attached and bound in the best mode that can be had.
 
-use crate::commands::Failure;
 use crate::commands::attaching::{Place, patiently};
 use crate::commands::placement::Seat;
 use crate::commands::sockets::{self, Sockets, Wanted};
+use crate::commands::{Failure, Interrupt};
 use crate::config::{RxConfig, XdpChoice, XskChoice};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{InterfaceFacts, XdpFeatures};
@@ -31,8 +31,9 @@ pub fn attach(
     config: &RxConfig,
     facts: &InterfaceFacts,
     mut program: RxProgram,
+    interrupt: &Interrupt,
 ) -> Result<Attached, Failure> {
-    let place = Place::new(facts, config.modes.replace);
+    let place = Place::new(facts, config.modes.replace, interrupt);
     let (mut notes, mut replaced) = (Vec::new(), Vec::new());
     for mode in modes_to_try(config.modes.xdp, facts) {
         match patiently(place, &mut replaced, || program.attach(facts.ifindex, &facts.name, mode)) {

@@ -88,7 +88,7 @@ impl<'a> Sink<'a> {
         let facts = ground::survey(&iface, config.wait_link, interrupt)?;
         let udp_port = config.matches.udp_port;
         let options = RxOptions { udp_port, count_only: config.count_only, queues: xdp::MAX_QUEUES };
-        let mut attached = attach(config, &facts, RxProgram::load(&options)?)?;
+        let mut attached = attach(config, &facts, RxProgram::load(&options)?, interrupt)?;
         // Some drivers change their queues when a program comes: what counts is what is there now.
         let facts = InterfaceFacts::read(&facts.name)?;
         let seats = seats(config, &facts)?;

@@ -1,9 +1,9 @@
 //! The sockets of a sender, and the program that some drivers want beside them.
 
-use crate::commands::Failure;
 use crate::commands::attaching::{Place, patiently};
 use crate::commands::placement::Seat;
 use crate::commands::sockets::{self, Sockets, Wanted};
+use crate::commands::{Failure, Interrupt};
 use crate::config::{XdpChoice, XskChoice};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::InterfaceFacts;
@@ -29,13 +29,14 @@ pub fn open(
     facts: &InterfaceFacts,
     seats: &[Seat],
     replaced: &mut Vec<Finding>,
+    interrupt: &Interrupt,
 ) -> Result<(Sockets, Option<Attached>), Failure> {
     let demanded = match wanted.modes.xdp {
         XdpChoice::Auto => None,
         XdpChoice::Native => Some(AttachMode::Native),
         XdpChoice::Generic => Some(AttachMode::Generic),
     };
-    let mut attach = |mode| attach(Place::new(facts, wanted.modes.replace), facts, mode, replaced);
+    let mut attach = |mode| attach(Place::new(facts, wanted.modes.replace, interrupt), facts, mode, replaced);
     let (mut program, held) = match demanded {
         Some(mode) => (Some(attach(mode)?), None),
         None if wanted.modes.xsk == XskChoice::ZeroCopy => (Some(attach(AttachMode::Native)?), None),

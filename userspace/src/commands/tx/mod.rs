@@ -107,7 +107,7 @@ impl<'a> Sender<'a> {
 
         let wanted = Wanted::new(&facts, config.modes, memory, Direction::Tx);
         let mut replaced = Vec::new();
-        let (sockets, program) = attach::open(&wanted, &facts, &seats, &mut replaced)?;
+        let (sockets, program) = attach::open(&wanted, &facts, &seats, &mut replaced, interrupt)?;
         let Sockets { opened, mode: xsk_mode, notes: mut findings } = sockets;
         findings.extend(placement::shared(&facts.name, &seats));
         let ports = opened.into_iter().map(xsk::Opened::into_tx).collect();
