@@ -196,6 +196,22 @@ fn a_large_mtu_is_taken_in_both_modes() {
 
 #[test]
 #[ignore = "needs root: scripts/test.sh"]
+fn the_modes_that_were_had_are_in_the_text() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let text = |end: End, command: &str, args: &[&str]| {
+        let all = [&[command, "--iface", end.interface(), "--quiet"], args].concat();
+        Running::start(lab.command(end, xsk_gen()).args(all)).wait(RUN).stdout
+    };
+    // Zero-copy would be better and is not to be had on a veth.
+    assert!(text(End::A, "tx", &[&NOWHERE[..], &SHORT].concat()).contains("no XDP program, copying sockets"));
+    for mode in ["native", "generic"] {
+        let said = text(End::B, "rx", &["--xdp-mode", mode, "--duration", "50ms"]);
+        assert!(said.contains(&format!("{mode} XDP, copying sockets")), "{said}");
+    }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
 fn every_name_of_an_interface_leads_to_it() {
     let Some(lab) = NetLab::in_one_namespace(1) else { return };
     let (long, short) = ("the-second-end-of-the-pair", "end0");

@@ -201,6 +201,11 @@ fn a_running_xsk_gen_is_never_replaced() {
         let second = start(&lab, End::B, "rx", more);
         refused(second, "xdp-occupied", &["xsk_gen_rx", &id, "another xsk-gen runs on v1"]);
     }
+    // A signal ends the patience with what may be the program of a run that was killed just now.
+    let second = start(&lab, End::B, "rx", &[]);
+    std::thread::sleep(Duration::from_millis(600));
+    let ended = second.interrupt(Duration::from_secs(1)).expect_code(3);
+    assert!(ended.stderr.contains("[xdp-occupied]"), "{ended:?}");
     assert_eq!(program(&lab, End::B), id);
     let sent = send(&lab, &[]);
     let rx = only(&reports(&first.interrupt(RUN).expect_code(0)));
