@@ -1,5 +1,6 @@
-//! Interfaces that are no ordinary NIC, and the names that they go by: the mode that can be had is used and told, a mode
-//! that cannot is refused with driver and queue, and every name leads to the one interface or to a clear word.
+//! Interfaces that are no ordinary NIC, and the names that they go by: the mode that can be had is used and
+//! told, a mode that cannot is refused with driver and queue, and every name leads to the one interface or to
+//! a clear word.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
 
@@ -133,8 +134,8 @@ fn frames_arrive_in_generic_mode_above_another_interface() {
     assert_eq!((rx.known("unique"), rx.known("lost")), (tx.known("completed"), 0), "{rx}");
 }
 
-/// Two taps, and all that comes out of one goes into the other. From linux/if_tun.h: TUNSETIFF, and IFF_TAP without
-/// packet information.
+/// Two taps, and all that comes out of one goes into the other. From linux/if_tun.h: TUNSETIFF, and IFF_TAP
+/// without packet information.
 const PATCH: &str = r#"
 import fcntl, os, select, struct, subprocess, sys
 def tap(name):
@@ -293,7 +294,8 @@ fn facts_are_those_of_the_namespace_and_not_of_what_sysfs_shows() {
     ip(&lab, End::A, "link set v0 mtu 1400");
     let link = lab.link(End::A);
     let index = link["ifindex"].as_u64().unwrap();
-    // In the outer view v0 is another interface: of the same name and index where that is free, with more queues.
+    // In the outer view v0 is another interface: of the same name and index where that is free, with more
+    // queues.
     ip(&outer, End::A, "link delete v0");
     let as_it =
         format!("link add v0 index {index} mtu 9000 numtxqueues 4 numrxqueues 4 type veth peer name w0");

@@ -1,5 +1,5 @@
-//! An interface that runs someone's XDP program: whose it is, is told and not touched, unless the user wants it replaced;
-//! and what a killed run leaves behind stands in nobody's way.
+//! An interface that runs someone's XDP program: whose it is, is told and not touched, unless the user wants
+//! it replaced; and what a killed run leaves behind stands in nobody's way.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
 

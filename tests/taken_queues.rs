@@ -1,5 +1,5 @@
-//! Queues that another AF_XDP socket holds, and what two runs on one interface are to each other: told, and never
-//! disturbed.
+//! Queues that another AF_XDP socket holds, and what two runs on one interface are to each other: told, and
+//! never disturbed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
 

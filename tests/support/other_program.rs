@@ -1,5 +1,5 @@
-//! An XDP program that is not of xsk-gen, and the two ways in which it comes to an interface: by netlink, and by a link
-//! that the test's own process has open. Knows nothing of who meets it there.
+//! An XDP program that is not of xsk-gen, and the two ways in which it comes to an interface: by netlink, and
+//! by a link that the test's own process has open. Knows nothing of who meets it there.
 
 use super::lab::{End, NetLab};
 use aya::Ebpf;

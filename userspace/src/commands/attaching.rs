@@ -1,5 +1,5 @@
-//! One attach: patience while an interface is still held by a process that has just been killed and is not quite gone,
-//! and what becomes of someone else's program where the user wants it replaced.
+//! One attach: patience while an interface is still held by a process that has just been killed and is not
+//! quite gone, and what becomes of someone else's program where the user wants it replaced.
 
 use super::{Interrupt, tell};
 use crate::finding::{Code, Finding};
@@ -8,13 +8,14 @@ use crate::xdp::{holder, occupant, take_off};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long an attach is tried again. The kernel takes a killed process's program off when its memory is torn down,
-/// which took up to a tenth of a second for packet memory of 32 MiB; more, where the machine is busy.
+/// How long an attach is tried again. The kernel takes a killed process's program off when its memory is torn
+/// down, which took up to a tenth of a second for packet memory of 32 MiB; more, where the machine is busy.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The same while the program is one of xsk-gen, which is the one that a killed run leaves for a moment.
 const PATIENCE_WITH_OURS: Duration = Duration::from_millis(1500);
 const PAUSE: Duration = Duration::from_millis(20);
-/// Programs that are taken off in a row: one that comes back each time belongs to something that watches over it.
+/// Programs that are taken off in a row: one that comes back each time belongs to something that watches over
+/// it.
 const MOST_REPLACED: usize = 3;
 
 /// Where a program is to be attached.
@@ -43,8 +44,8 @@ impl<'a> Place<'a> {
         holder(self.ifindex).is_ok_and(|now| now.is_none_or(|holder| holder.is_ours()))
     }
 
-    /// Takes the program off that holds the interface, if that is wanted. What was taken off is told at once, whatever
-    /// becomes of the run, and noted in `replaced` for the Report.
+    /// Takes the program off that holds the interface, if that is wanted. What was taken off is told at once,
+    /// whatever becomes of the run, and noted in `replaced` for the Report.
     fn clear(self, replaced: &mut Vec<Finding>) -> Result<(), Finding> {
         if !self.replace || replaced.len() >= MOST_REPLACED {
             return Ok(());

@@ -1,4 +1,5 @@
-//! A socket that the kernel refused, as a finding: which driver, queue and mode, why, and what to type. Opens nothing.
+//! A socket that the kernel refused, as a finding: which driver, queue and mode, why, and what to type. Opens
+//! nothing.
 
 use super::placement::Seat;
 use super::sockets::Wanted;

@@ -1,5 +1,5 @@
-//! A queue that another socket holds, as a finding: which queues are taken and which are free, by the kernel's list of
-//! queues. Changes nothing.
+//! A queue that another socket holds, as a finding: which queues are taken and which are free, by the
+//! kernel's list of queues. Changes nothing.
 
 use super::placement::Seat;
 use super::sockets::Wanted;

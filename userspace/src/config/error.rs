@@ -29,7 +29,8 @@ impl ConfigError {
     }
 }
 
-/// The value with control characters written out: one that came from a script must not move a terminal's cursor.
+/// The value with control characters written out: one that came from a script must not move a terminal's
+/// cursor.
 fn visible(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for char in value.chars() {

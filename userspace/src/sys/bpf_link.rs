@@ -1,5 +1,5 @@
-//! Takes a program off that another process holds by a bpf_link, which no crate does by the link's number. Knows neither
-//! the program nor the interface. Source: include/uapi/linux/bpf.h.
+//! Takes a program off that another process holds by a bpf_link, which no crate does by the link's number.
+//! Knows neither the program nor the interface. Source: include/uapi/linux/bpf.h.
 #![allow(unsafe_code, reason = "bpf(2) has no wrapper in libc, and takes a union by pointer")]
 
 use std::io;
@@ -9,7 +9,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 const BPF_LINK_GET_FD_BY_ID: libc::c_int = 30;
 const BPF_LINK_DETACH: libc::c_int = 34;
 
-/// The first words of `union bpf_attr`: the link's number, or its descriptor. The kernel takes the rest for zero.
+/// The first words of `union bpf_attr`: the link's number, or its descriptor. The kernel takes the rest for
+/// zero.
 #[repr(C)]
 struct Attributes {
     link: u32,
@@ -17,11 +18,12 @@ struct Attributes {
     open_flags: u32,
 }
 
-/// Detaches the link of that number: its program leaves the interface, and the link stays with its owner as an empty
-/// shell. Takes CAP_SYS_ADMIN, and a network namespace that still exists.
+/// Detaches the link of that number: its program leaves the interface, and the link stays with its owner as
+/// an empty shell. Takes CAP_SYS_ADMIN, and a network namespace that still exists.
 ///
 /// # Errors
-/// ENOENT when there is no such link any more, EPERM without CAP_SYS_ADMIN, EOPNOTSUPP for links of other kinds.
+/// ENOENT when there is no such link any more, EPERM without CAP_SYS_ADMIN, EOPNOTSUPP for links of other
+/// kinds.
 pub fn detach(id: u32) -> io::Result<()> {
     let fd = bpf(BPF_LINK_GET_FD_BY_ID, id)?;
     let fd = i32::try_from(fd).map_err(io::Error::other)?;
@@ -32,8 +34,8 @@ pub fn detach(id: u32) -> io::Result<()> {
 
 fn bpf(command: libc::c_int, link: u32) -> io::Result<libc::c_long> {
     let attributes = Attributes { link, next_id: 0, open_flags: 0 };
-    // SAFETY: the kernel reads exactly the given length from `attributes`, which is repr(C) and lives until after the
-    // call, and writes nothing to it.
+    // SAFETY: the kernel reads exactly the given length from `attributes`, which is repr(C) and lives until
+    // after the call, and writes nothing to it.
     let result =
         unsafe { libc::syscall(libc::SYS_bpf, command, &raw const attributes, size_of::<Attributes>()) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }

@@ -1,5 +1,5 @@
-//! The MTU of an interface, asked of the kernel itself: sysfs may show another namespace. Knows nothing else of the
-//! interface. Source: netdevice(7).
+//! The MTU of an interface, asked of the kernel itself: sysfs may show another namespace. Knows nothing else
+//! of the interface. Source: netdevice(7).
 #![allow(unsafe_code, reason = "an ioctl whose answer is in a union")]
 
 use super::driver_info::interface_name;

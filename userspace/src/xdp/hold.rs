@@ -1,5 +1,5 @@
-//! How a program of someone else is held on its interface, and by whom: by a bpf_link that processes have open, or by
-//! the interface itself. Asks the kernel, changes nothing.
+//! How a program of someone else is held on its interface, and by whom: by a bpf_link that processes have
+//! open, or by the interface itself. Asks the kernel, changes nothing.
 
 use super::holder::Holder;
 use super::quiet;
@@ -13,17 +13,20 @@ use std::time::{Duration, Instant};
 
 /// How long processes are searched for an open link: an answer that is late is worse than none.
 const SEARCH: Duration = Duration::from_millis(100);
-/// How the kernel names the descriptor of a link in /proc: `bpf_link` or `bpf-link`, by the way that it was made.
+/// How the kernel names the descriptor of a link in /proc: `bpf_link` or `bpf-link`, by the way that it was
+/// made.
 const DESCRIPTOR: &str = "anon_inode:bpf";
 
 /// How a program is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// By the link of that number, and so by the processes that have it open; empty where /proc shows none, as for one
-    /// that is pinned or held in a place that we do not see.
+    /// By the link of that number, and so by the processes that have it open; empty where /proc shows none,
+    /// as for one that is pinned or held in a place that we do not see.
     Link { id: u32, processes: Vec<Process> },
     /// By the interface (it was attached by netlink): it stays until someone takes it off.
     Interface,
+    /// By one of several links: an index is unique within a network namespace only.
+    Several,
     /// Not known, and why not.
     Unknown(String),
 }
@@ -42,14 +45,17 @@ pub(super) fn hold(ifindex: u32, holder: &Holder) -> Hold {
     if let Err(error) = Program::fd_from_id(holder.id) {
         return Hold::Unknown(unseen(&Refusal::new(&error)));
     }
-    let is_it = |link: &LinkInfo| matches!(&link.info, LinkTypeInfo::Xdp(xdp) if xdp.ifindex == ifindex && link.prog_id == holder.id);
+    let is_it = |link: &LinkInfo| link.prog_id == holder.id && is_on(link, ifindex);
     let links: Vec<u32> = LinkInfoIter::default().filter(is_it).map(|link| link.id).collect();
     match links[..] {
         [] => Hold::Interface,
         [id] => Hold::Link { id, processes: processes_with(id) },
-        // An index is unique within a network namespace only.
-        _ => Hold::Unknown("links in several network namespaces fit".to_owned()),
+        _ => Hold::Several,
     }
+}
+
+fn is_on(link: &LinkInfo, ifindex: u32) -> bool {
+    matches!(&link.info, LinkTypeInfo::Xdp(xdp) if xdp.ifindex == ifindex)
 }
 
 fn unseen(refusal: &Refusal) -> String {

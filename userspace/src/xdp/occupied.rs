@@ -1,4 +1,5 @@
-//! What is said of an interface that runs someone else's program: whose, how it is held, and what takes it off. Pure.
+//! What is said of an interface that runs someone else's program: whose, how it is held, and what takes it
+//! off. Pure.
 
 use super::hold::{Hold, Process};
 use super::holder::{HeldMode, Holder};
@@ -35,7 +36,7 @@ pub(super) fn replaced(iface: &str, holder: &Holder, hold: &Hold, loaded: bool) 
         Hold::Link { processes, .. } if !processes.is_empty() => {
             format!("to have it back, start {} again", named(processes))
         }
-        Hold::Link { .. } => "to have it back, start again what attached it".to_owned(),
+        Hold::Link { .. } | Hold::Several => "to have it back, start again what attached it".to_owned(),
         _ if loaded => format!(
             "to have it back: `bpftool net attach {} id {} dev {iface}`",
             holder.mode.keyword(),
@@ -74,6 +75,7 @@ fn how(hold: &Hold) -> String {
         }
         Hold::Link { id, processes } => format!(", by link {id} of {}", named(processes)),
         Hold::Interface => " by netlink, so it belongs to no process".to_owned(),
+        Hold::Several => ", by a link, as it is in other network namespaces".to_owned(),
         Hold::Unknown(why) => format!(" (by whom is not known: {why})"),
     }
 }
@@ -83,8 +85,8 @@ fn named(processes: &[Process]) -> String {
     processes.iter().map(each).collect::<Vec<_>>().join(" and ")
 }
 
-/// The command that takes it off. Each mode has its own word: `xdp off` does not take a generic program off, and none of
-/// them takes off what a link holds.
+/// The command that takes it off. Each mode has its own word: `xdp off` does not take a generic program off,
+/// and none of them takes off what a link holds.
 fn by_hand(iface: &str, holder: Option<&Holder>, hold: Option<&Hold>) -> String {
     match hold {
         Some(Hold::Link { id, .. }) => format!("or `bpftool link detach id {id}`"),

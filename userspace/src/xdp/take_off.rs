@@ -1,5 +1,5 @@
-//! Takes someone else's program off an interface, where the user asked for it, and never that of a running xsk-gen.
-//! Attaches nothing.
+//! Takes someone else's program off an interface, where the user asked for it, and never that of a running
+//! xsk-gen. Attaches nothing.
 
 use super::hold::{Hold, hold};
 use super::holder::{HeldMode, Holder, holder};
@@ -11,6 +11,10 @@ use libbpf_rs::{Program, Xdp, XdpFlags};
 use nix::errno::Errno;
 use std::os::fd::AsFd;
 
+/// Why one of several links is left alone.
+const WHICH: &str =
+    "the kernel tells the interface's index for each link, and not the network namespace that it counts in";
+
 /// Who holds the interface of that index, in full: program, mode, link and processes. None when nobody does.
 #[must_use]
 pub fn occupant(ifindex: u32, iface: &str) -> Option<Finding> {
@@ -19,12 +23,12 @@ pub fn occupant(ifindex: u32, iface: &str) -> Option<Finding> {
     Some(occupied::occupied(iface, Some(&holder), Some(&hold)))
 }
 
-/// Takes the program off that the interface of that index runs, and says so; None when there was none, or another by the
-/// time that it was taken: look again.
+/// Takes the program off that the interface of that index runs, and says so; None when there was none, or
+/// another by the time that it was taken: look again.
 ///
 /// # Errors
-/// `XdpOccupied` for the program of a running xsk-gen, or one that the kernel does not give up; `CapabilityMissing`
-/// without CAP_SYS_ADMIN.
+/// `XdpOccupied` for the program of a running xsk-gen, or one that the kernel does not give up;
+/// `CapabilityMissing` without CAP_SYS_ADMIN.
 pub fn take_off(ifindex: u32, iface: &str) -> Result<Option<Finding>, Finding> {
     quiet();
     let Some(holder) = holder(ifindex)? else { return Ok(None) };
@@ -35,14 +39,13 @@ pub fn take_off(ifindex: u32, iface: &str) -> Result<Option<Finding>, Finding> {
     let taken = match &hold {
         Hold::Link { id, .. } => bpf_link::detach(*id).map_err(|error| Refusal::new(&error)),
         Hold::Interface => detach(ifindex, &holder),
+        Hold::Several => return Err(occupied::not_taken_off(iface, &holder, &hold, WHICH)),
+        Hold::Unknown(_) if is_another_by_now(ifindex, holder.id) => return Ok(None),
         Hold::Unknown(why) => return Err(occupied::not_allowed(iface, &holder, why)),
     };
     match taken {
         Ok(()) => Ok(Some(occupied::replaced(iface, &holder, &hold, is_loaded(holder.id)))),
-        Err(refusal) if is_another_by_now(ifindex, holder.id) => {
-            drop(refusal);
-            Ok(None)
-        }
+        Err(_) if is_another_by_now(ifindex, holder.id) => Ok(None),
         Err(Refusal { errno: Some(Errno::EPERM | Errno::EACCES), .. }) => {
             Err(occupied::not_allowed(iface, &holder, "the kernel refused it"))
         }
@@ -50,8 +53,8 @@ pub fn take_off(ifindex: u32, iface: &str) -> Result<Option<Finding>, Finding> {
     }
 }
 
-/// Takes off exactly this program, and no other that may have come meanwhile (XDP_FLAGS_REPLACE, which libbpf sets
-/// where a program is given).
+/// Takes off exactly this program, and no other that may have come meanwhile (XDP_FLAGS_REPLACE, which libbpf
+/// sets where a program is given).
 fn detach(ifindex: u32, holder: &Holder) -> Result<(), Refusal> {
     let flags = match holder.mode {
         HeldMode::Native => XdpFlags::DRV_MODE,

@@ -17,10 +17,10 @@ pub struct Attached {
     mode: AttachMode,
 }
 
-/// Opens the sockets. Zero-copy needs a program in the driver on most NICs (Intel's activate their XDP rings only
-/// then; virtio and others refuse the first frame without), so one is attached for the try and taken off again where
-/// copy mode, which needs none, is what can be had. A mode that was demanded is attached and stays. Programs of others
-/// that were taken off are noted in `replaced`; the user has been told.
+/// Opens the sockets. Zero-copy needs a program in the driver on most NICs (Intel's activate their XDP rings
+/// only then; virtio and others refuse the first frame without), so one is attached for the try and taken off
+/// again where copy mode, which needs none, is what can be had. A mode that was demanded is attached and
+/// stays. Programs of others that were taken off are noted in `replaced`; the user has been told.
 ///
 /// # Errors
 /// When a demanded mode, or no socket at all, can be had.
