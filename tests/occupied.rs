@@ -234,9 +234,13 @@ fn a_killed_run_stands_in_nobodys_way() {
     let mac = lab.mac(End::B);
     let endless = ["--dst-mac", &mac, "--duration", "60", "--rate", "1kpps", "--xdp-mode", "native"];
     for round in 0..10 {
-        let (rx, tx) = (start(&lab, End::B, "rx", &[]), start(&lab, End::A, "tx", &endless));
-        lab.wait_for_program(End::B);
-        lab.wait_for_program(End::A);
+        let (mut rx, mut tx) = (start(&lab, End::B, "rx", &[]), start(&lab, End::A, "tx", &endless));
+        for (end, running) in [(End::B, &mut rx), (End::A, &mut tx)] {
+            until("its program", Duration::from_secs(20), || {
+                assert!(running.is_running(), "round {round}: {}", running.stderr());
+                !lab.programs(end).is_empty()
+            });
+        }
         rx.kill();
         tx.kill();
         // At once: what the kernel has not taken down yet is waited for.
