@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
 
 mod lab;
+pub mod other_program;
 mod process;
 mod reports;
 

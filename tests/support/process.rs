@@ -135,6 +135,13 @@ impl Drop for Running {
 }
 
 impl Finished {
+    /// Fails unless it ended with one of these exit codes.
+    pub fn expect_code_in(&self, codes: &[i32]) -> &Self {
+        let code = self.status.code();
+        assert!(codes.iter().any(|c| code == Some(*c)), "{}\n{}\n{}", self.line, self.stdout, self.stderr);
+        self
+    }
+
     /// Fails unless it ended with this exit code.
     pub fn expect_code(self, code: i32) -> Self {
         assert_eq!(self.status.code(), Some(code), "{}\n{}\n{}", self.line, self.stdout, self.stderr);

@@ -152,13 +152,14 @@ impl SocketArgs {
         Ok((rings, batch))
     }
 
-    /// Modes.
-    pub(super) fn modes(&self) -> Result<Modes, ConfigError> {
+    /// Modes; `replace` is a flag of the commands that attach to interfaces which are not their own.
+    pub(super) fn modes(&self, replace: bool) -> Result<Modes, ConfigError> {
         Ok(Modes {
             xdp: self.xdp_mode.as_deref().map_or(Ok(XdpChoice::Auto), str::parse)?,
             xsk: self.xsk_mode.as_deref().map_or(Ok(XskChoice::Auto), str::parse)?,
             busy_poll: self.busy_poll,
             need_wakeup: !self.no_need_wakeup,
+            replace,
         })
     }
 }

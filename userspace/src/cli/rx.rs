@@ -41,6 +41,9 @@ pub struct RxArgs {
     /// Queues, cores, rings and modes.
     #[command(flatten)]
     pub sockets: SocketArgs,
+    /// Take another XDP program off the interface where one is to be attached; it is not put back
+    #[arg(long, help_heading = "Sockets")]
+    pub replace: bool,
     /// Where the result goes.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -90,7 +93,7 @@ impl RxArgs {
             iface: self.iface.map(|name| validate_iface("--iface", &name)).transpose()?,
             placement: self.sockets.placement()?,
             rings,
-            modes: self.sockets.modes()?,
+            modes: self.sockets.modes(self.replace)?,
             count: validate_count(self.count.as_deref())?,
             duration: validate_span("--duration", self.duration.as_deref())?,
             idle_timeout: validate_span("--idle-timeout", self.idle_timeout.as_deref())?,

@@ -36,6 +36,9 @@ pub struct TxArgs {
     /// Queues, cores, rings and modes.
     #[command(flatten)]
     pub sockets: SocketArgs,
+    /// Take another XDP program off the interface where one is to be attached; it is not put back
+    #[arg(long, help_heading = "Sockets")]
+    pub replace: bool,
     /// Where the result goes.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -64,7 +67,7 @@ impl TryFrom<TxArgs> for TxConfig {
             duration: sending_time(count, duration),
             batch,
             rings,
-            modes: args.sockets.modes()?,
+            modes: args.sockets.modes(args.replace)?,
             flows: validate_flows(args.load.flows.as_deref(), address.l2, address.src_port)?,
             address,
             verify: !args.probe.no_verify,

@@ -16,10 +16,12 @@ mod notice;
 mod output_file;
 mod pair;
 mod placement;
+mod refused_socket;
 mod report_parts;
 pub mod rx;
 pub mod schema;
 mod sockets;
+mod taken_queues;
 pub mod tx;
 pub mod verdict;
 

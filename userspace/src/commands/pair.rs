@@ -7,7 +7,7 @@ use super::rx::{Sink, UntilEnd};
 use super::tx::{KnownPeer, Sender};
 use crate::config::{Match, RxConfig, TxConfig};
 use crate::finding::{Code, Finding, Severity};
-use crate::host::process;
+use crate::host::{InterfaceFacts, process};
 use crate::report::Report;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender as Channel, channel};
@@ -21,8 +21,24 @@ pub type Enter<'e> = &'e (dyn Fn() -> Result<(), Finding> + Sync);
 /// # Errors
 /// What stood in the way of either end, or ended it without a Report.
 pub fn on_this_host(config: &TxConfig, sink: &str, interrupt: &Interrupt) -> Result<Vec<Report>, Failure> {
+    two_interfaces(&config.iface, sink)?;
     let rx = sink_of(config, sink);
     run(config, &rx, &|| Ok(()), &|| Ok(()), interrupt)
+}
+
+/// Refuses one interface under two names: a port does not receive what it sends.
+///
+/// # Errors
+/// That, with the code of a choice of interface; or an interface that is not there.
+fn two_interfaces(iface: &str, sink: &str) -> Result<(), Finding> {
+    let (first, second) = (InterfaceFacts::read(iface)?, InterfaceFacts::read(sink)?);
+    if first.ifindex != second.ifindex {
+        return Ok(());
+    }
+    let what = format!("{iface} and {sink} are two names of the interface {}", first.name);
+    Err(Finding::new(Code::InterfaceChoice, Severity::Fail, format!("--sink {sink}"), what)
+        .why("a port does not receive what it sends, so the sink must be another interface")
+        .remedy("the port at the other end of the cable, or leave --sink out"))
 }
 
 /// The sink that goes with a sender: everything that both ends share is the sender's choice.

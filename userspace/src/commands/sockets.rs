@@ -1,9 +1,10 @@
 //! The sockets of one side: opened for every seat in the best mode that can be had, or in the one demanded.
 
-use super::Failure;
 use super::placement::Seat;
+use super::{Failure, refused_socket};
 use crate::config::{Modes, Rings, XskChoice};
 use crate::finding::{Code, Finding, Severity};
+use crate::host::netdev::Direction;
 use crate::host::{InterfaceFacts, XdpFeatures};
 use crate::report::XskModeUsed;
 use crate::sys::words::words;
@@ -16,19 +17,21 @@ use std::os::fd::RawFd;
 const BUSY_POLL_USECS: u32 = 20;
 const BUSY_POLL_BUDGET: u32 = 64;
 
-/// MiB of a huge page on x86-64 and arm64, and how many more than needed are advised: each socket rounds up.
-const HUGE_PAGE_MIB: u64 = 2;
-const SPARE_HUGE_PAGES: u64 = 8;
-
 /// What sockets are asked for.
 #[derive(Debug, Clone)]
 pub struct Wanted<'a> {
     /// The interface.
     pub iface: &'a str,
+    /// Its index.
+    pub ifindex: u32,
+    /// Its driver's name; None where it does not say.
+    pub driver: Option<&'a str>,
     /// The modes that were asked for.
     pub modes: Modes,
     /// Rings and packet memory of each.
     pub memory: Memory,
+    /// Which way its frames go.
+    pub direction: Direction,
     /// Whether the driver says that it can do zero-copy; None on kernels that do not tell.
     pub zero_copy_advertised: Option<bool>,
 }
@@ -68,9 +71,18 @@ impl Memory {
 impl<'a> Wanted<'a> {
     /// Sockets on the interface.
     #[must_use]
-    pub fn new(facts: &'a InterfaceFacts, modes: Modes, memory: Memory) -> Self {
+    pub fn new(facts: &'a InterfaceFacts, modes: Modes, memory: Memory, direction: Direction) -> Self {
         let advertised = facts.xdp_features.map(|features| features.contains(XdpFeatures::XSK_ZEROCOPY));
-        Self { iface: &facts.name, modes, memory, zero_copy_advertised: advertised }
+        let driver = facts.driver.as_deref();
+        Self {
+            iface: &facts.name,
+            ifindex: facts.ifindex,
+            driver,
+            modes,
+            memory,
+            direction,
+            zero_copy_advertised: advertised,
+        }
     }
 }
 
@@ -93,13 +105,15 @@ pub fn open(wanted: &Wanted<'_>, seats: &[Seat]) -> Result<Sockets, Failure> {
     for mode in modes_to_try(wanted) {
         match open_all(wanted, seats, mode) {
             Ok(opened) => return Ok(finish(opened, notes)),
-            Err((queue, error)) if mode == BindMode::ZeroCopy && wanted.modes.xsk == XskChoice::Auto => {
-                notes.push(fell_back(wanted.iface, queue, &error));
+            Err((queue, error)) if falls_back(wanted, mode, &error) => {
+                notes.push(refused_socket::fell_back(wanted, queue, &error));
             }
-            Err((queue, error)) => return Err(refusal(wanted, seats, queue, mode, &error).into()),
+            Err((queue, error)) => {
+                return Err(refused_socket::refusal(wanted, seats, queue, mode, &error).into());
+            }
         }
     }
-    Err(refusal(wanted, seats, 0, BindMode::Copy, &OpenError::Unsupported).into())
+    Err(refused_socket::refusal(wanted, seats, 0, BindMode::Copy, &OpenError::Unsupported).into())
 }
 
 /// Zero-copy is tried unless the driver has said that it cannot: its word is a hint, the bind decides.
@@ -109,6 +123,11 @@ fn modes_to_try(wanted: &Wanted<'_>) -> Vec<BindMode> {
         (XskChoice::Copy, _) | (XskChoice::Auto, Some(false)) => vec![BindMode::Copy],
         (XskChoice::Auto, _) => vec![BindMode::ZeroCopy, BindMode::Copy],
     }
+}
+
+/// A queue that another socket holds is not to be had in another mode either.
+fn falls_back(wanted: &Wanted<'_>, mode: BindMode, error: &OpenError) -> bool {
+    mode == BindMode::ZeroCopy && wanted.modes.xsk == XskChoice::Auto && *error != OpenError::Busy
 }
 
 fn open_all(wanted: &Wanted<'_>, seats: &[Seat], mode: BindMode) -> Result<Vec<Opened>, (u32, OpenError)> {
@@ -133,54 +152,6 @@ fn finish(opened: Vec<Opened>, notes: Vec<Finding>) -> Sockets {
     let every = opened.iter().all(|socket| socket.mode() == BindMode::ZeroCopy);
     let mode = if every { XskModeUsed::Zerocopy } else { XskModeUsed::Copy };
     Sockets { opened, mode, notes }
-}
-
-fn fell_back(iface: &str, queue: u32, error: &OpenError) -> Finding {
-    Finding::new(Code::CopyMode, Severity::Info, format!("{iface} queue {queue}"), "zero-copy cannot be had; copy mode is used")
-        .why(format!("the kernel refused zero-copy: {error}"))
-        .remedy("--xsk-mode copy to say so at once; a figure in copy mode is the kernel's copying, not the NIC's limit")
-}
-
-fn refusal(wanted: &Wanted<'_>, seats: &[Seat], queue: u32, mode: BindMode, error: &OpenError) -> Finding {
-    let on = format!("{} queue {queue}", wanted.iface);
-    let fail = |code, what: &str| Finding::new(code, Severity::Fail, on.clone(), what);
-    let bytes = wanted.memory.bytes();
-    // Of all sockets: what is reserved for one would only let the next one fail.
-    let memory = (bytes * seats.len() as u64).div_ceil(1 << 20);
-    match error {
-        OpenError::Busy => fail(Code::QueueBusy, "another AF_XDP socket holds the queue")
-            .why("a queue serves one socket at a time; whose it is the kernel does not tell")
-            .remedy("end the other program (ss --xdp -p may name it), or take another queue with --queues"),
-        OpenError::Unsupported if mode == BindMode::ZeroCopy => {
-            fail(Code::ZeroCopyRefused, "the driver does not offer zero-copy on this queue")
-                .why("zero-copy needs support in the driver, and an XDP program in native mode on most of them")
-                .remedy("--xsk-mode copy, or --xsk-mode auto to take what there is")
-        }
-        OpenError::Refused { why, .. } if mode == BindMode::ZeroCopy => {
-            fail(Code::ZeroCopyRefused, "zero-copy is refused on this queue")
-                .why(format!("the kernel said: {why}; virtio says so when its device has no platform IOMMU flag, mlx5 for queues outside its XSK range"))
-                .remedy("--xsk-mode copy, or --xsk-mode auto to take what there is")
-        }
-        OpenError::Permission => fail(Code::CapabilityMissing, "an AF_XDP socket was refused: CAP_NET_RAW is missing")
-            .why("raw packet sockets need it")
-            .remedy("run it with sudo, or give the binary the capability with setcap"),
-        OpenError::NoMemory if wanted.memory.hugepages => {
-            fail(Code::Hugepages, &format!("no huge pages for {memory} MiB of packet memory"))
-                .why("huge pages must be reserved before they can be used")
-                .remedy(format!("sysctl vm.nr_hugepages={}, or leave --hugepages out", memory.div_ceil(HUGE_PAGE_MIB) + SPARE_HUGE_PAGES))
-        }
-        OpenError::NoMemory => fail(Code::NoMemory, &format!("no memory for {memory} MiB of packet memory and its rings"))
-            .why("packet memory is pinned: it counts against RLIMIT_MEMLOCK without CAP_IPC_LOCK, and cannot be swapped")
-            .remedy("fewer chunks with --frames, a smaller --ring, fewer queues with --queues, or ulimit -l unlimited"),
-        OpenError::NoInterface => fail(Code::InterfaceGone, "the interface is gone").remedy("ip link"),
-        OpenError::Down => fail(Code::InterfaceDown, "the interface is down").remedy(format!("ip link set {} up", wanted.iface)),
-        OpenError::Unsupported => fail(Code::KernelTooOld, "the kernel does not offer AF_XDP on this interface")
-            .why("AF_XDP in copy mode needs CONFIG_XDP_SOCKETS and nothing of the driver")
-            .remedy("a kernel of 5.9 or later with CONFIG_XDP_SOCKETS=y"),
-        OpenError::Refused { what, why } => fail(Code::System, &format!("the socket was refused while {what}"))
-            .why(why.clone())
-            .remedy("other --ring, --frames or --queues"),
-    }
 }
 
 /// Lets a socket drive the NIC's polling, where `--busy-poll` asks for it.

@@ -17,6 +17,7 @@ pub struct ConfigError {
 impl ConfigError {
     /// An error of `flag` as it was given with `value`.
     pub fn new(flag: &str, value: &str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        let value = &visible(value);
         let bare = !value.is_empty() && !value.contains(char::is_whitespace);
         let flag = if bare { format!("{flag} {value}") } else { format!("{flag} '{value}'") };
         Self { flag, what: what.into(), remedy: remedy.into() }
@@ -26,6 +27,16 @@ impl ConfigError {
     pub fn bare(flag: &str, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { flag: flag.to_owned(), what: what.into(), remedy: remedy.into() }
     }
+}
+
+/// The value with control characters written out: one that came from a script must not move a terminal's
+/// cursor.
+fn visible(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for char in value.chars() {
+        if char.is_control() { text.extend(char.escape_default()) } else { text.push(char) }
+    }
+    text
 }
 
 /// Refuses the first of `others` that was given beside a flag which leaves it without effect.
@@ -49,6 +60,7 @@ mod tests {
         assert_eq!(flag("l3"), "--match l3");
         assert_eq!(flag("tcp port 9"), "--match 'tcp port 9'");
         assert_eq!(flag(""), "--match ''");
+        assert_eq!(flag("\u{1b}[2J\nµ"), "--match \\u{1b}[2J\\nµ");
     }
 
     #[test]

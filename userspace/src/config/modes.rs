@@ -38,11 +38,19 @@ pub struct Modes {
     pub busy_poll: bool,
     /// Whether the driver may ask to be woken; without it each turn makes a system call.
     pub need_wakeup: bool,
+    /// Whether an XDP program of someone else is taken off where one of ours is to be attached.
+    pub replace: bool,
 }
 
 impl Default for Modes {
     fn default() -> Self {
-        Self { xdp: XdpChoice::Auto, xsk: XskChoice::Auto, busy_poll: false, need_wakeup: true }
+        Self {
+            xdp: XdpChoice::Auto,
+            xsk: XskChoice::Auto,
+            busy_poll: false,
+            need_wakeup: true,
+            replace: false,
+        }
     }
 }
 

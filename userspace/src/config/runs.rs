@@ -96,13 +96,23 @@ pub struct DemoConfig {
     pub rx: RxConfig,
 }
 
+/// Bytes of the longest name: an alternative one (ALTIFNAMSIZ of linux/if.h, less its NUL).
+const LONGEST_IFACE: usize = 127;
+
 /// The name of an interface. Whether there is one of that name is a fact about the machine.
 ///
 /// # Errors
-/// An empty name.
+/// An empty name, one with control characters, or one that is longer than any can be.
 pub fn validate_iface(flag: &str, name: &str) -> Result<String, ConfigError> {
+    let refuse = |what: &str| Err(ConfigError::new(flag, name, what, "a name that `ip link` lists"));
     if name.trim().is_empty() {
-        return Err(ConfigError::new(flag, name, "an interface has a name", "a name that `ip link` lists"));
+        return refuse("an interface has a name");
+    }
+    if name.contains(char::is_control) {
+        return refuse("no interface has control characters in its name");
+    }
+    if name.len() > LONGEST_IFACE {
+        return refuse("no interface has so long a name");
     }
     Ok(name.to_owned())
 }
@@ -153,5 +163,17 @@ mod tests {
         assert_eq!(validate_sink("eth0", Some("eth0")).unwrap_err().flag, "--sink eth0");
         assert_eq!(validate_sink("eth0", Some("")).unwrap_err().flag, "--sink ''");
         assert!(validate_iface("--iface", " ").is_err());
+    }
+
+    #[test]
+    fn a_name_is_one_that_an_interface_can_have() {
+        let longest = "x".repeat(127);
+        assert!(
+            ["eth0", "fifteen-letters", "a/b", &longest].iter().all(|n| validate_iface("--iface", n).is_ok())
+        );
+        for name in ["", "\t", "eth0\n", "\u{1b}[31m", &"x".repeat(128)] {
+            let error = validate_iface("--iface", name).unwrap_err();
+            assert!(!error.flag.contains(char::is_control), "{error:?}");
+        }
     }
 }

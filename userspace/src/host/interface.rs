@@ -82,7 +82,7 @@ impl InterfaceFacts {
     /// `interface-unknown` naming what there is; `system` when the kernel refuses the question.
     pub fn read(name: &str) -> Result<Self, Finding> {
         let found = link::get(By::Name(name)).map_err(|e| refused(name, "say what it is", &e))?;
-        let Some(link) = found else { return Err(unknown_interface(name, &existing_names())) };
+        let Some(link) = found else { return Err(unknown(name)) };
         Ok(Self::assemble(link, &addresses(name)?))
     }
 
@@ -158,9 +158,12 @@ fn addresses(on: &str) -> Result<Vec<Address>, Finding> {
     address::all().map_err(|e| refused(on, "list its addresses", &e))
 }
 
-/// Names for a remedy: without them the finding still stands.
-fn existing_names() -> Vec<String> {
-    link::all().unwrap_or_default().into_iter().map(|link| link.name).collect()
+/// The finding for a name that no interface has; without a list of those that exist it still stands.
+fn unknown(name: &str) -> Finding {
+    let links = link::all().unwrap_or_default();
+    let names: Vec<String> = links.iter().map(|link| link.name.clone()).collect();
+    let alternative: Vec<String> = links.into_iter().flat_map(|link| link.altnames).collect();
+    unknown_interface(name, &names, &alternative)
 }
 
 /// Queues in use, rx and tx. rtnetlink's own numbers are only what was allocated, so they come last: netdev knows what

@@ -77,7 +77,7 @@ impl DrvInfo {
 }
 
 /// The name as ifreq wants it: NUL-terminated within 16 bytes.
-fn interface_name(name: &str) -> io::Result<[c_char; libc::IFNAMSIZ]> {
+pub(super) fn interface_name(name: &str) -> io::Result<[c_char; libc::IFNAMSIZ]> {
     let mut field = [0; libc::IFNAMSIZ];
     if name.len() >= field.len() || name.bytes().any(|b| b == 0) {
         return Err(io::Error::from_raw_os_error(libc::ENODEV));

@@ -43,13 +43,18 @@ impl Holder {
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mode = match self.mode {
-            HeldMode::Native => "in native mode",
-            HeldMode::Generic => "in generic mode",
-            HeldMode::Offloaded => "offloaded to the NIC",
-        };
         let name = self.name.as_deref().unwrap_or("name not visible");
-        write!(f, "XDP program {} ({name}) is attached {mode}", self.id)
+        write!(f, "XDP program {} ({name})", self.id)
+    }
+}
+
+impl fmt::Display for HeldMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Native => "in native mode",
+            Self::Generic => "in generic mode",
+            Self::Offloaded => "offloaded to the NIC",
+        })
     }
 }
 

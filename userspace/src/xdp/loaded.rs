@@ -4,15 +4,21 @@ use super::refusal::Refusal;
 use super::trouble::{self, Seen, Target};
 use super::{AttachMode, holder, quiet};
 use crate::finding::Finding;
+use crate::sys::mtu::mtu;
 use aya::programs::links::FdLink;
+use aya::programs::xdp::XdpLink;
 use aya::programs::{Xdp, XdpMode};
 use aya::util::KernelVersion;
 use aya::{Ebpf, EbpfLoader};
 use libbpf_rs::XdpFlags;
-use std::fs;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::thread;
+use std::time::Duration;
 use xdp_prog::{CONFIG_GLOBAL, COUNTERS_MAP, Config, SOCKETS_MAP};
+
+/// How often an attach is tried that something stood in the way of which is gone when one looks who it is.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A loaded program. Dropping it takes it off the interface, and so does the end of the process, however it comes:
 /// the link is a file descriptor (kernel: BPF_LINK_CREATE, BPF_LINK_TYPE_XDP).
@@ -49,16 +55,20 @@ impl Loaded {
 
     /// Attaches it, through a link or not at all.
     pub(super) fn attach(&mut self, target: Target<'_>) -> Result<(), Finding> {
-        let mode = match target.mode {
-            AttachMode::Native => XdpMode::Driver,
-            AttachMode::Generic => XdpMode::Skb,
-        };
-        let xdp = self.xdp()?;
-        let attached = xdp.attach_to_if_index(target.ifindex, mode).and_then(|id| xdp.take_link(id));
-        let link = attached.map_err(|error| {
+        let mut tries = 1;
+        let link = loop {
+            let refusal = match self.create_link(target)? {
+                Ok(link) => break link,
+                Err(refusal) => refusal,
+            };
             let seen = look(target);
-            trouble::attach(target, &Refusal::of_program(&error), &seen)
-        })?;
+            let went = seen.holder.is_none() && refusal.is_held();
+            if !went || tries == TRIES {
+                return Err(trouble::attach(target, &refusal, &seen));
+            }
+            tries += 1;
+            thread::sleep(PAUSE);
+        };
         // Where the kernel answers a link with "invalid", aya attaches by netlink instead, which would outlive us.
         match FdLink::try_from(link) {
             Ok(link) => self.link = Some(link),
@@ -68,6 +78,16 @@ impl Loaded {
             }
         }
         Ok(())
+    }
+
+    fn create_link(&mut self, target: Target<'_>) -> Result<Result<XdpLink, Refusal>, Finding> {
+        let mode = match target.mode {
+            AttachMode::Native => XdpMode::Driver,
+            AttachMode::Generic => XdpMode::Skb,
+        };
+        let xdp = self.xdp()?;
+        let attached = xdp.attach_to_if_index(target.ifindex, mode).and_then(|id| xdp.take_link(id));
+        Ok(attached.map_err(|error| Refusal::of_program(&error)))
     }
 
     /// Takes the program off the interface; does nothing when it is on none.
@@ -95,30 +115,5 @@ impl Loaded {
 
 /// What may explain a refusal.
 fn look(target: Target<'_>) -> Seen {
-    Seen { holder: holder(target.ifindex).ok().flatten(), mtu: mtu(Path::new("/sys/class/net"), target) }
-}
-
-/// The interface's MTU by sysfs, which shows the namespace that it was mounted in: None unless the index agrees.
-fn mtu(net: &Path, target: Target<'_>) -> Option<u32> {
-    let number = |file: &str| -> Option<u32> {
-        fs::read_to_string(net.join(target.iface).join(file)).ok()?.trim().parse().ok()
-    };
-    (number("ifindex")? == target.ifindex).then(|| number("mtu"))?
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mtu_of_another_namespace_is_not_taken() {
-        let net = tempfile::tempdir().unwrap();
-        fs::create_dir(net.path().join("eth7")).unwrap();
-        fs::write(net.path().join("eth7/ifindex"), "7\n").unwrap();
-        fs::write(net.path().join("eth7/mtu"), "9000\n").unwrap();
-        let target = |ifindex| Target { ifindex, iface: "eth7", mode: AttachMode::Native };
-        assert_eq!(mtu(net.path(), target(7)), Some(9000));
-        assert_eq!(mtu(net.path(), target(8)), None);
-        assert_eq!(mtu(net.path(), Target { iface: "eth8", ..target(7) }), None);
-    }
+    Seen { holder: holder(target.ifindex).ok().flatten(), mtu: mtu(target.iface).ok() }
 }

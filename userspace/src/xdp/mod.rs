@@ -3,17 +3,21 @@
 
 mod counters;
 pub mod dry_run;
+mod hold;
 mod holder;
 mod loaded;
+mod occupied;
 mod pass_program;
 mod refusal;
 mod rx_program;
+mod take_off;
 mod trouble;
 
 pub use counters::QueueCounters;
 pub use holder::{HeldMode, Holder, holder};
 pub use pass_program::PassProgram;
 pub use rx_program::{RxOptions, RxProgram};
+pub use take_off::{occupant, take_off};
 pub use xdp_prog::MAX_QUEUES;
 
 use std::fmt;

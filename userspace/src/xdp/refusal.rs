@@ -3,6 +3,7 @@
 use aya::programs::{ProgramError, xdp::XdpError};
 use nix::errno::Errno;
 use std::error::Error;
+use std::io;
 
 /// A request that the kernel, or the loader before it, did not grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +57,20 @@ impl Refusal {
         let Some((words, errno)) = parts else {
             return Self { errno: None, words: text.to_owned() };
         };
-        let words = words.strip_suffix(errno.desc()).unwrap_or(words).trim_end_matches(": ");
+        // The C library's words for the number, or nix's, which differ for some.
+        let known = io::Error::from_raw_os_error(errno as i32).to_string();
+        let known = known.split(" (os error").next().unwrap_or_default();
+        let words = words.strip_suffix(errno.desc()).or_else(|| words.strip_suffix(known)).unwrap_or(words);
+        let words = words.trim_end_matches(": ");
+        // aya names the call, which only a programmer understands.
+        let is_call = words.starts_with('`') && words.ends_with("` failed");
+        let words = if is_call { "" } else { words };
         Self { errno: Some(errno), words: words.to_owned() }
+    }
+
+    /// Whether something else was in the way.
+    pub(super) fn is_held(&self) -> bool {
+        matches!(self.errno, Some(Errno::EBUSY | Errno::EEXIST))
     }
 
     /// All of it in words: what the number means, then what was said.
@@ -107,7 +120,6 @@ fn driver_words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
 
     #[test]
     fn the_number_leaves_the_words() {
@@ -119,7 +131,9 @@ mod tests {
             io_error: io::Error::from_raw_os_error(16),
         });
         assert_eq!(refusal.errno, Some(Errno::EBUSY));
-        assert_eq!(refusal.reason(), "something else holds it: `bpf_link_create` failed");
+        assert_eq!(refusal.reason(), "something else holds it");
+        let unsupported = Refusal::new(&io::Error::from_raw_os_error(95));
+        assert_eq!(unsupported.reason(), "the kernel or the driver does not support it");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! interface are arguments.
 
 use super::AttachMode;
-use super::holder::{HeldMode, Holder};
+use super::holder::Holder;
+use super::occupied::occupied;
 use super::refusal::Refusal;
 use crate::finding::{Code, Finding, Severity};
 use aya::util::KernelVersion;
@@ -62,7 +63,7 @@ pub(super) fn attach(target: Target<'_>, refusal: &Refusal, seen: &Seen) -> Find
                 .why("it is being reset or reconfigured, or a setting such as tcp-data-split excludes XDP")
                 .remedy(format!("try again in a few seconds; `ethtool -g {iface}` shows tcp-data-split"))
         }
-        Some(Errno::EBUSY | Errno::EEXIST) => occupied(iface, seen.holder.as_ref()),
+        Some(Errno::EBUSY | Errno::EEXIST) => occupied(iface, seen.holder.as_ref(), None),
         Some(Errno::EOPNOTSUPP) if mode == AttachMode::Native => native_refused(iface, refusal, seen.mtu),
         Some(Errno::EPERM | Errno::EACCES) => capability(iface, refusal.reason()),
         Some(Errno::ERANGE) => mtu_above_xdp(iface, refusal, seen.mtu),
@@ -124,28 +125,6 @@ fn unknown(on: impl Into<String>, ifindex: u32) -> Finding {
         .remedy("`ip link` lists the interfaces")
 }
 
-fn occupied(iface: &str, holder: Option<&Holder>) -> Finding {
-    let who =
-        holder.map_or_else(|| "another XDP program is attached".to_owned(), |holder| holder.to_string());
-    // Each mode has its own word: `xdp off` does not take a generic program off.
-    let off = match holder.map(|holder| holder.mode) {
-        Some(HeldMode::Generic) => "xdpgeneric",
-        Some(HeldMode::Offloaded) => "xdpoffload",
-        Some(HeldMode::Native) => "xdpdrv",
-        None => "xdp",
-    };
-    let remedy = if holder.is_some_and(Holder::is_ours) {
-        format!("another xsk-gen runs on {iface}: stop it first")
-    } else {
-        format!(
-            "stop the program that attached it (`bpftool link` and `bpftool net` show it), or `ip link set dev {iface} {off} off`"
-        )
-    };
-    fail(Code::XdpOccupied, iface, who)
-        .why("an interface runs one XDP program; taking another's off would break what that one does")
-        .remedy(remedy)
-}
-
 fn native_refused(iface: &str, refusal: &Refusal, mtu: Option<u32>) -> Finding {
     let large = mtu.filter(|mtu| *mtu > PLAIN_MTU);
     let hint =
@@ -205,6 +184,7 @@ fn other_mode(mode: AttachMode, iface: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::xdp::holder::HeldMode;
 
     fn refused(errno: Errno, words: &str) -> Refusal {
         Refusal { errno: Some(errno), words: words.to_owned() }
@@ -271,15 +251,6 @@ mod tests {
             assert_eq!(finding.code, code, "{errno} {words}");
             complete(&finding);
         }
-    }
-
-    #[test]
-    fn a_holder_is_named_and_another_xsk_gen_is_not_to_be_torn_off() {
-        let busy = refused(Errno::EBUSY, "");
-        let other = attach(to(AttachMode::Native), &busy, &seen(Some("xdp_dispatcher"), None));
-        assert!(other.what.contains("12 (xdp_dispatcher)") && other.remedy.contains(" off`"), "{other}");
-        let ours = attach(to(AttachMode::Native), &busy, &seen(Some("xsk_gen_rx"), None));
-        assert!(ours.what.contains("xsk_gen_rx") && !ours.remedy.contains(" off`"), "{ours}");
     }
 
     #[test]

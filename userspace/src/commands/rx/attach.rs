@@ -1,9 +1,9 @@
 //! The program and the sockets of a sink: attached and bound in the best mode that can be had.
 
-use crate::commands::Failure;
-use crate::commands::attaching::patiently;
+use crate::commands::attaching::{Place, patiently};
 use crate::commands::placement::Seat;
 use crate::commands::sockets::{self, Sockets, Wanted};
+use crate::commands::{Failure, Interrupt};
 use crate::config::{RxConfig, XdpChoice, XskChoice};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{InterfaceFacts, XdpFeatures};
@@ -19,6 +19,8 @@ pub struct Attached {
     pub mode: AttachMode,
     /// What was not as it could have been.
     pub notes: Vec<Finding>,
+    /// Programs of others that were taken off for it; the user has been told.
+    pub replaced: Vec<Finding>,
 }
 
 /// Attaches the program: in the driver where that is known to redirect or nothing is known, else in the stack.
@@ -29,15 +31,17 @@ pub fn attach(
     config: &RxConfig,
     facts: &InterfaceFacts,
     mut program: RxProgram,
+    interrupt: &Interrupt,
 ) -> Result<Attached, Failure> {
-    let mut notes = Vec::new();
+    let place = Place::new(facts, config.modes.replace, interrupt);
+    let (mut notes, mut replaced) = (Vec::new(), Vec::new());
     for mode in modes_to_try(config.modes.xdp, facts) {
-        match patiently(|| program.attach(facts.ifindex, &facts.name, mode)) {
+        match patiently(place, &mut replaced, || program.attach(facts.ifindex, &facts.name, mode)) {
             Ok(()) => {
                 if mode == AttachMode::Generic && config.modes.xdp == XdpChoice::Auto && notes.is_empty() {
                     notes.push(generic(facts, "the driver does not advertise redirect to AF_XDP"));
                 }
-                return Ok(Attached { program, mode, notes });
+                return Ok(Attached { program, mode, notes, replaced });
             }
             Err(finding) if mode == AttachMode::Native && falls_back(config.modes.xdp, &finding) => {
                 notes.push(generic(facts, &finding.what));

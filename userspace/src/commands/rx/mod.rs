@@ -26,6 +26,7 @@ use crate::engine::{self, ControlFrame, Latch, Outcome, Progress, RxSpec, RxWork
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::Inspector;
 use crate::host::choose::choose_rx_interface;
+use crate::host::netdev::Direction;
 use crate::host::{InterfaceFacts, machine, process};
 use crate::report::{Report, XskModeUsed};
 use crate::sys::clock::monotonic;
@@ -87,7 +88,7 @@ impl<'a> Sink<'a> {
         let facts = ground::survey(&iface, config.wait_link, interrupt)?;
         let udp_port = config.matches.udp_port;
         let options = RxOptions { udp_port, count_only: config.count_only, queues: xdp::MAX_QUEUES };
-        let mut attached = attach(config, &facts, RxProgram::load(&options)?)?;
+        let mut attached = attach(config, &facts, RxProgram::load(&options)?, interrupt)?;
         // Some drivers change their queues when a program comes: what counts is what is there now.
         let facts = InterfaceFacts::read(&facts.name)?;
         let seats = seats(config, &facts)?;
@@ -109,7 +110,7 @@ impl<'a> Sink<'a> {
         let device =
             Device { ifindex: facts.ifindex, queues: facts.rx_queues, count_only: config.count_only };
         let readings = Readings::begin(&attached.program, device);
-        let sink = Self {
+        let mut sink = Self {
             config,
             facts,
             attached,
@@ -126,6 +127,7 @@ impl<'a> Sink<'a> {
         if !config.output.quiet {
             tell(&sink.findings);
         }
+        sink.findings.append(&mut sink.attached.replaced);
         notice(config.output.quiet, "rx", sink.ready());
         Ok(sink)
     }
@@ -238,7 +240,7 @@ fn ports(
     }
     let memory = Memory::of(&config.rings, DEFAULT_RX_RING, chunk.unwrap_or(xsk::MAX_CHUNK_BYTES));
     ground::lockable(seats.len(), memory)?;
-    let mut ports = bind(&Wanted::new(facts, config.modes, memory), seats, attached)?;
+    let mut ports = bind(&Wanted::new(facts, config.modes, memory, Direction::Rx), seats, attached)?;
     ports.notes.extend(chunk.is_none().then(|| jumbo(facts)));
     Ok((ports, memory))
 }

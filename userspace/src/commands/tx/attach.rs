@@ -1,10 +1,11 @@
 //! The sockets of a sender, and the program that some drivers want beside them.
 
-use crate::commands::Failure;
-use crate::commands::attaching::patiently;
+use crate::commands::attaching::{Place, patiently};
 use crate::commands::placement::Seat;
 use crate::commands::sockets::{self, Sockets, Wanted};
+use crate::commands::{Failure, Interrupt};
 use crate::config::{XdpChoice, XskChoice};
+use crate::finding::{Code, Finding, Severity};
 use crate::host::InterfaceFacts;
 use crate::report::{XdpModeUsed, XskModeUsed};
 use crate::xdp::{AttachMode, PassProgram};
@@ -16,9 +17,10 @@ pub struct Attached {
     mode: AttachMode,
 }
 
-/// Opens the sockets. Zero-copy needs a program in the driver on most NICs (Intel's activate their XDP rings only
-/// then; virtio and others refuse the first frame without), so one is attached for the try and taken off again where
-/// copy mode, which needs none, is what can be had. A mode that was demanded is attached and stays.
+/// Opens the sockets. Zero-copy needs a program in the driver on most NICs (Intel's activate their XDP rings
+/// only then; virtio and others refuse the first frame without), so one is attached for the try and taken off
+/// again where copy mode, which needs none, is what can be had. A mode that was demanded is attached and
+/// stays. Programs of others that were taken off are noted in `replaced`; the user has been told.
 ///
 /// # Errors
 /// When a demanded mode, or no socket at all, can be had.
@@ -26,21 +28,28 @@ pub fn open(
     wanted: &Wanted<'_>,
     facts: &InterfaceFacts,
     seats: &[Seat],
+    replaced: &mut Vec<Finding>,
+    interrupt: &Interrupt,
 ) -> Result<(Sockets, Option<Attached>), Failure> {
     let demanded = match wanted.modes.xdp {
         XdpChoice::Auto => None,
         XdpChoice::Native => Some(AttachMode::Native),
         XdpChoice::Generic => Some(AttachMode::Generic),
     };
-    let mut program = match demanded {
-        Some(mode) => Some(attach(facts, mode)?),
-        None if wanted.modes.xsk == XskChoice::ZeroCopy => Some(attach(facts, AttachMode::Native)?),
-        None if tries_zero_copy(wanted) => attach(facts, AttachMode::Native).ok(),
-        None => None,
+    let mut attach = |mode| attach(Place::new(facts, wanted.modes.replace, interrupt), facts, mode, replaced);
+    let (mut program, held) = match demanded {
+        Some(mode) => (Some(attach(mode)?), None),
+        None if wanted.modes.xsk == XskChoice::ZeroCopy => (Some(attach(AttachMode::Native)?), None),
+        None if tries_zero_copy(wanted) => match attach(AttachMode::Native) {
+            Ok(attached) => (Some(attached), None),
+            Err(refused) => (None, Some(refused).filter(|refused| refused.code == Code::XdpOccupied)),
+        },
+        None => (None, None),
     };
-    let sockets = sockets::open(wanted, seats)?;
+    let mut sockets = sockets::open(wanted, seats)?;
     if sockets.mode == XskModeUsed::Copy && demanded.is_none() {
         program = None;
+        sockets.notes.extend(held.map(|refused| without_program(&refused)));
     }
     Ok((sockets, program))
 }
@@ -49,10 +58,27 @@ fn tries_zero_copy(wanted: &Wanted<'_>) -> bool {
     wanted.modes.xsk == XskChoice::Auto && wanted.zero_copy_advertised != Some(false)
 }
 
-fn attach(facts: &InterfaceFacts, mode: AttachMode) -> Result<Attached, Failure> {
+fn attach(
+    place: Place<'_>,
+    facts: &InterfaceFacts,
+    mode: AttachMode,
+    replaced: &mut Vec<Finding>,
+) -> Result<Attached, Finding> {
     let mut program = PassProgram::load()?;
-    patiently(|| program.attach(facts.ifindex, &facts.name, mode))?;
+    patiently(place, replaced, || program.attach(facts.ifindex, &facts.name, mode))?;
     Ok(Attached { program, mode })
+}
+
+/// Copy mode, beside a program of someone else that may be why.
+fn without_program(refused: &Finding) -> Finding {
+    Finding::new(
+        Code::CopyMode,
+        Severity::Info,
+        refused.on.clone(),
+        "zero-copy was tried without an XDP program of ours",
+    )
+    .why(format!("most drivers offer it only with one, and the interface is held: {}", refused.what))
+    .remedy("stop what holds the interface, or --replace to have it taken off")
 }
 
 /// How the program of a sender is attached.

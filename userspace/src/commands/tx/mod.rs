@@ -24,6 +24,7 @@ use crate::config::{DEFAULT_TX_RING, TxConfig};
 use crate::engine::{self, Crew, Outcome, Progress, Running, TxWorker, Worker};
 use crate::finding::Finding;
 use crate::frame::Stream;
+use crate::host::netdev::Direction;
 use crate::host::{DeviceCounters, InterfaceFacts, machine, process};
 use crate::pace::Pacer;
 use crate::report::{Report, XskModeUsed};
@@ -104,14 +105,16 @@ impl<'a> Sender<'a> {
         let peer = discover::destination(config, &facts, peer, &mut link, run, interrupt)?;
         let offer = Offer::new(config, &facts, &peer, run, &seats)?;
 
-        let wanted = Wanted::new(&facts, config.modes, memory);
-        let (sockets, program) = attach::open(&wanted, &facts, &seats)?;
+        let wanted = Wanted::new(&facts, config.modes, memory, Direction::Tx);
+        let mut replaced = Vec::new();
+        let (sockets, program) = attach::open(&wanted, &facts, &seats, &mut replaced, interrupt)?;
         let Sockets { opened, mode: xsk_mode, notes: mut findings } = sockets;
         findings.extend(placement::shared(&facts.name, &seats));
         let ports = opened.into_iter().map(xsk::Opened::into_tx).collect();
         let mut sender =
             Self { config, facts, offer, link, seats, ports, xsk_mode, memory, program, findings };
         sender.settle(interrupt)?;
+        sender.findings.append(&mut replaced);
         Ok(sender)
     }
 
