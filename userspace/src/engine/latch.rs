@@ -34,6 +34,8 @@ pub struct Latch {
     expecting: AtomicBool,
     /// The last epoch whose END was heard; none has the highest number.
     concluded: AtomicU32,
+    /// The last epoch whose START was heard; 0 before the first.
+    announced: AtomicU32,
 }
 
 impl Latch {
@@ -47,6 +49,7 @@ impl Latch {
             shape: AtomicU64::new(0),
             expecting: AtomicBool::new(false),
             concluded: AtomicU32::new(u32::MAX),
+            announced: AtomicU32::new(0),
         }
     }
 
@@ -83,7 +86,31 @@ impl Latch {
     pub fn announce(&self, epoch: u32, shape: Shape) {
         let of = u64::from(epoch) << 48;
         self.shape.store(u64::from(shape.flows) | u64::from(shape.spaces) << 32 | of, Release);
+        self.announced.fetch_max(epoch, Release);
         self.expecting.store(true, Release);
+    }
+
+    /// Whether a run is counted of which no START was heard: it may be one that was under way before this sink, or a
+    /// stray frame.
+    #[must_use]
+    pub fn tentative(&self) -> bool {
+        let epoch = self.epoch();
+        epoch != 0 && self.announced.load(Acquire) != epoch
+    }
+
+    /// Follows a START: the number of `run`, which takes the place of what was latched without one. None when another
+    /// run has been announced, or another tag is demanded.
+    pub fn claim(&self, run: u16, now: Nanos) -> Option<u32> {
+        if let Some(epoch) = self.admit(run, now) {
+            return Some(epoch);
+        }
+        if self.only.is_some_and(|only| only != run) || !self.tentative() {
+            return None;
+        }
+        let epoch = self.renew(run, now);
+        // Before the next START can claim the place.
+        self.announced.fetch_max(epoch, Release);
+        (self.run() == Some(run)).then_some(epoch)
     }
 
     /// Notes the END of run number `epoch`: nothing more is expected of it.
@@ -169,6 +196,21 @@ mod tests {
         assert_eq!(latch.admit(8, Nanos(399) + SILENCE), None);
         assert_eq!(latch.admit(8, Nanos(400) + SILENCE), Some(2));
         assert_eq!((latch.epoch(), latch.run()), (2, Some(8)));
+    }
+
+    #[test]
+    fn what_no_start_has_announced_gives_way_to_one_that_is() {
+        let latch = Latch::new(None);
+        assert!(!latch.tentative());
+        assert_eq!(latch.admit(666, Nanos(1)), Some(1));
+        assert!(latch.tentative());
+        assert_eq!(latch.admit(7, Nanos(2)), None);
+        assert_eq!((latch.claim(7, Nanos(3)), latch.run()), (Some(2), Some(7)));
+        assert!(!latch.tentative());
+        assert_eq!(latch.claim(8, Nanos(4)), None, "an announced run keeps its place");
+        assert_eq!(latch.claim(7, Nanos(5)), Some(2));
+        let only = Latch::new(Some(666));
+        assert_eq!((only.admit(666, Nanos(1)), only.claim(7, Nanos(2))), (Some(1), None));
     }
 
     #[test]

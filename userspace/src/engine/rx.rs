@@ -2,9 +2,10 @@
 
 use super::latch::Latch;
 use super::{Books, Load, Progress, RxTally, Turn, Worker};
-use crate::frame::{Inspected, Inspector, Probe, Reason, extend_sent};
+use crate::frame::{Control, Inspected, Inspector, Probe, Reason, control, extend_sent};
 use crate::port::{PortError, RxDrops, RxPort};
 use crate::units::Nanos;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
@@ -12,6 +13,10 @@ use std::sync::mpsc::SyncSender;
 const DROPS_PERIOD: Nanos = Nanos::from_millis(10);
 /// Silence after which the thread may sleep between turns, unless a run was announced.
 const DORMANT_AFTER: Nanos = Nanos::from_millis(2_000);
+
+/// Runs of one sink that are told one by one, at the most: an endless sink must not fill memory. Of older ones only the
+/// sums are kept.
+pub const MAX_RUNS: usize = 1024;
 
 /// A control frame on its way to whoever answers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +57,9 @@ pub struct RxWorker<P> {
 /// The tally that is open, and those that are closed.
 struct TallyBook {
     open: RxTally,
-    closed: Vec<RxTally>,
+    closed: VecDeque<RxTally>,
+    /// Sums of the runs that were the oldest of more than [`MAX_RUNS`].
+    forgotten: Option<RxTally>,
     /// The open tally's run, as long as it is the latched one.
     current: Option<u16>,
     /// What the turns cost since the open tally's run began; None before the first.
@@ -77,11 +84,12 @@ impl<P: RxPort> RxWorker<P> {
     ) -> Self {
         let book = TallyBook {
             open: RxTally::new(0, None, Some(spec.queue)),
-            closed: Vec::new(),
+            closed: VecDeque::new(),
+            forgotten: None,
             current: None,
             load: None,
             fruitful: false,
-            drops_before: port.drops().unwrap_or_default(),
+            drops_before: RxDrops::default(),
             drops_now: None,
             earlier: (0, 0),
         };
@@ -104,7 +112,10 @@ impl<P: RxPort> RxWorker<P> {
                     book.time(&probe, spec.clock_id, now);
                 }
                 Inspected::Probe { .. } => book.open.reject(Reason::OtherRun),
-                Inspected::Control { probe, body } => book.control(&probe, body, control),
+                Inspected::Control { probe, body } => {
+                    book.control(&probe, body, control);
+                    give_way(&probe, body, latch, now);
+                }
                 Inspected::Rejected(reason) => book.open.reject(reason),
             }
         })?;
@@ -113,6 +124,9 @@ impl<P: RxPort> RxWorker<P> {
             latch.touch(now);
         }
         self.progress.set_frames(book.earlier.0 + book.open.probes, book.earlier.1 + book.open.bytes);
+        if n > 0 {
+            self.progress.set_arrived();
+        }
         Ok(n)
     }
 
@@ -121,7 +135,17 @@ impl<P: RxPort> RxWorker<P> {
             self.drops_read = now;
             self.book.drops_now = self.port.drops();
             self.progress.set_drops(self.book.drops_now.unwrap_or_default().frames());
+            self.progress.set_looked(now);
         }
+    }
+}
+
+/// Where a run is counted of which no START was heard, a START is followed at once: what began that run may have been a
+/// stray frame, and by the time that the controller reads the START the first frames behind it have come.
+#[cold]
+fn give_way(probe: &Probe, body: &[u8], latch: &Latch, now: Nanos) {
+    if latch.tentative() && matches!(control::decode(body), Ok(Control::Start(_))) {
+        latch.claim(probe.run, now);
     }
 }
 
@@ -191,8 +215,18 @@ impl TallyBook {
         closed.drops = self.drops_now.map(|now| now.since(self.drops_before));
         self.earlier = (self.earlier.0 + closed.probes, self.earlier.1 + closed.bytes);
         self.drops_before = self.drops_now.unwrap_or(self.drops_before);
-        self.closed.push(closed);
+        self.closed.push_back(closed);
         self.load = None;
+        while self.closed.len() > MAX_RUNS {
+            self.forget_oldest();
+        }
+    }
+
+    /// Keeps of the oldest run only what goes into the sums of all.
+    fn forget_oldest(&mut self) {
+        let Some(oldest) = self.closed.pop_front() else { return };
+        let queue = oldest.queue;
+        self.forgotten.get_or_insert_with(|| RxTally::forgotten(queue)).merge_sums(&oldest);
     }
 }
 
@@ -211,6 +245,8 @@ impl<P: RxPort + Send> Worker for RxWorker<P> {
                 self.last_frame = now;
                 Turn::Worked
             }
+            // The socket stays bound and its device may come back; whoever watches the link tells of it.
+            Err(PortError::LinkDown) => Turn::Empty,
             Err(error) => Turn::Failed(error),
         }
     }
@@ -228,6 +264,6 @@ impl<P: RxPort + Send> Worker for RxWorker<P> {
     fn into_books(mut self: Box<Self>) -> Books {
         self.book.drops_now = self.port.drops();
         self.book.roll(u32::MAX, None);
-        Books::Rx(self.book.closed)
+        Books::Rx(self.book.forgotten.into_iter().chain(self.book.closed).collect())
     }
 }

@@ -3,10 +3,14 @@
 use super::Load;
 use super::latch::Shape;
 use crate::frame::{Probe, Reason};
-use crate::measure::{Latency, SequenceBooks, SequenceCounts};
+use crate::measure::{Latency, PackedLatency, SequenceBooks, SequenceCounts};
 use crate::port::RxDrops;
 use crate::units::{FCS_BYTES, Nanos};
 use std::collections::BTreeMap;
+
+/// Sequence spaces that are followed of a run of which no START was heard: senders have one a queue, and made-up
+/// frames must not fill memory. Eight KiB each.
+const MAX_UNTOLD_SPACES: usize = 256;
 
 /// One run as one receive worker, or all of them together, saw it.
 #[derive(Debug)]
@@ -33,8 +37,12 @@ pub struct RxTally {
     pub spaces: BTreeMap<u16, SequenceCounts>,
     /// Books of the sequence spaces while frames arrive, by number.
     open: Vec<Option<Box<SequenceBooks>>>,
+    /// How many sequence spaces have books.
+    opened: usize,
     /// One-way latency of the frames whose clock is ours.
     pub latency: Latency,
+    /// The same once the tally is closed: the table of a run that is over would take 200 KB for as long as the sink runs.
+    packed: PackedLatency,
     /// Probes stamped by another clock.
     pub foreign_clock: u64,
     /// What the port's carrier dropped within the run.
@@ -59,26 +67,46 @@ impl RxTally {
             arrivals: None,
             spaces: BTreeMap::new(),
             open: Vec::new(),
+            opened: 0,
             latency: Latency::new(),
+            packed: PackedLatency::default(),
             foreign_clock: 0,
             drops: None,
             load: Load::default(),
         }
     }
 
-    /// Books one probe of `wire_len` bytes (without FCS) that arrived at `now`; `delay_ns` is its one-way latency
-    /// where its clock is ours.
+    /// The sums of runs that are not told one by one any more.
+    #[must_use]
+    pub(super) fn forgotten(queue: Option<u32>) -> Self {
+        Self { latency: Latency::none(), ..Self::new(Self::FORGOTTEN, None, queue) }
+    }
+
+    /// The number of no run: the tally is that of all runs that are forgotten.
+    pub const FORGOTTEN: u32 = u32::MAX;
+
+    /// Books one probe of `wire_len` bytes (without FCS) that arrived at `now`.
     #[inline]
     pub(super) fn probe(&mut self, probe: &Probe, wire_len: usize, now: Nanos, shape: Option<Shape>) {
+        let space = probe.stream.space();
+        let known = matches!(self.open.get(usize::from(space)), Some(Some(_)));
+        if !known && !self.may_open(space, shape) {
+            return self.reject(Reason::NoSuchSpace);
+        }
         self.probes += 1;
         self.bytes += wire_len as u64 + u64::from(FCS_BYTES);
         self.arrivals = Some((self.arrivals.map_or(now, |(first, _)| first), now));
-        let space = probe.stream.space();
-        let books = match self.open.get_mut(usize::from(space)) {
-            Some(Some(books)) => books,
-            _ => return self.first_of_space(probe, shape),
-        };
-        books.see(probe.seq);
+        match self.open.get_mut(usize::from(space)) {
+            Some(Some(books)) => drop(books.see(probe.seq)),
+            _ => self.first_of_space(probe, shape),
+        }
+    }
+
+    /// Whether the run may have that sequence space: its sender has announced so many, or they are still few. One that
+    /// it cannot have is of a spoilt or foreign frame.
+    #[cold]
+    fn may_open(&self, space: u16, shape: Option<Shape>) -> bool {
+        shape.map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces)
     }
 
     /// Books a rejected frame.
@@ -94,8 +122,6 @@ impl RxTally {
     fn first_of_space(&mut self, probe: &Probe, shape: Option<Shape>) {
         let Shape { flows, spaces } = shape.unwrap_or(Shape { flows: 1, spaces: 1 });
         let space = probe.stream.space();
-        // A space that the sender did not announce is of a spoilt or foreign frame: flows would cost half a megabyte.
-        let flows = if space < spaces { flows } else { 1 };
         let mut books = SequenceBooks::new(flows, spaces, space);
         books.see(probe.seq);
         let at = usize::from(space);
@@ -104,13 +130,37 @@ impl RxTally {
         }
         if let Some(place) = self.open.get_mut(at) {
             *place = Some(Box::new(books));
+            self.opened += 1;
         }
     }
 
-    /// Turns the books of the sequence spaces into their counts.
+    /// Turns the books of the sequence spaces into their counts, and what is large into what is small.
     pub(super) fn close(&mut self) {
         let open = (0u16..).zip(std::mem::take(&mut self.open));
         self.spaces = open.filter_map(|(space, books)| Some((space, books?.counts()))).collect();
+        self.packed = std::mem::replace(&mut self.latency, Latency::none()).pack();
+    }
+
+    /// Adds the sums of a run that is forgotten: what is of that run alone goes.
+    pub(super) fn merge_sums(&mut self, other: &Self) {
+        self.control += other.control;
+        self.control_unread += other.control_unread;
+        self.rejected.iter_mut().zip(other.rejected).for_each(|(sum, n)| *sum += n);
+        self.probes += other.probes;
+        self.bytes += other.bytes;
+        self.foreign_clock += other.foreign_clock;
+        self.drops = sum_of(self.drops, other.drops);
+    }
+
+    /// Adds what was counted of a run that has no Report of its own: frames of another run, to this one.
+    pub fn merge_foreign(&mut self, other: &Self) {
+        self.control += other.control;
+        self.control_unread += other.control_unread;
+        self.rejected.iter_mut().zip(other.rejected).for_each(|(sum, n)| *sum += n);
+        if let Some(count) = self.rejected.get_mut(Reason::OtherRun.index()) {
+            *count += other.probes;
+        }
+        self.drops = sum_of(self.drops, other.drops);
     }
 
     /// Frames that reached the worker.
@@ -121,25 +171,23 @@ impl RxTally {
 
     /// Adds what another worker counted of the same run.
     pub fn merge(&mut self, other: Self) {
+        self.merge_sums(&other);
         self.run = self.run.or(other.run);
-        self.control += other.control;
-        self.control_unread += other.control_unread;
-        self.rejected.iter_mut().zip(other.rejected).for_each(|(sum, n)| *sum += n);
-        self.probes += other.probes;
-        self.bytes += other.bytes;
-        self.foreign_clock += other.foreign_clock;
-        self.latency.merge(&other.latency);
+        self.latency.unpack(&other.packed);
         self.load = self.load.plus(other.load);
         self.arrivals = match (self.arrivals, other.arrivals) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
             (a, b) => a.or(b),
         };
-        self.drops = match (self.drops, other.drops) {
-            (Some(a), Some(b)) => Some(a.plus(b)),
-            (a, b) => a.or(b),
-        };
         for (space, counts) in other.spaces {
             self.spaces.entry(space).or_default().merge(&counts);
         }
+    }
+}
+
+fn sum_of(a: Option<RxDrops>, b: Option<RxDrops>) -> Option<RxDrops> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.plus(b)),
+        (a, b) => a.or(b),
     }
 }

@@ -30,6 +30,8 @@ pub enum Control {
     Hello(Hello),
     /// Here is one.
     Here(Here),
+    /// The END of the run has been heard whole; a reader that does not know this kind counts it as control.
+    Heard,
     /// Nothing: switches learn from it behind which port the sink is.
     Learn,
 }
@@ -78,6 +80,10 @@ pub struct End {
     pub device_drops: Option<u64>,
     /// The sending window.
     pub duration_ns: u64,
+    /// How long ago the sender first announced the run, when it said this: who has listened for longer has missed
+    /// nothing, even where it heard no START. None from a sender that does not tell.
+    #[serde(default)]
+    pub age_ns: Option<u64>,
 }
 
 /// Total of one sequence space.
@@ -139,6 +145,7 @@ impl End {
             spaces: spaces.to_vec(),
             device_drops,
             duration_ns,
+            age_ns: None,
         };
         // At most 2^15 spaces, so the number of parts fits.
         let parts = spaces.len().div_ceil(Self::SPACES_A_PART).max(1) as u16;
@@ -250,6 +257,7 @@ mod tests {
             (0u16..17).prop_map(|n| Control::End(End::split(&totals(n), Some(1), 2).remove(0))),
             any_stack().prop_map(|stack| Control::Hello(Hello { addresses: Addresses::of(&stack) })),
             Just(Control::Here(here())),
+            Just(Control::Heard),
             Just(Control::Learn),
         ]
     }
@@ -289,7 +297,7 @@ mod tests {
             for (at, part) in parts.iter().enumerate() {
                 assert_eq!((usize::from(part.part), usize::from(part.parts)), (at, parts.len()));
             }
-            let longest = parts.last().unwrap().clone();
+            let longest = End { age_ns: Some(u64::MAX), ..parts.last().unwrap().clone() };
             let frame = encode(&stack, 1, 2, 3, Nanos(4), &Control::End(longest)).unwrap();
             assert!(frame.len() <= MAX_BYTES + 14 + 8);
             let all: Vec<_> = parts.into_iter().flat_map(|part| part.spaces).collect();

@@ -1,7 +1,12 @@
 //! What a sender has said of one run: a START and an END.
 
 use crate::frame::{End, SpaceTotal, Start};
+use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// How much longer than a run has lasted a sink must have listened: an END waits that long at the most between the
+/// sender's clock and this one's, unless somebody was stopped.
+const CERTAIN: Nanos = Nanos::from_millis(200);
 
 /// What was heard of one run.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +19,8 @@ pub struct Heard {
     expected: Option<u16>,
     spaces: BTreeMap<u16, SpaceTotal>,
     device_drops: Option<u64>,
+    /// Whether this sink is known to have listened since before the run was announced.
+    whole: bool,
 }
 
 /// What a complete END says.
@@ -25,6 +32,8 @@ pub struct Totals {
     pub completed: u64,
     /// Frames completed, by space.
     pub by_space: BTreeMap<u16, u64>,
+    /// Frames written, by space.
+    pub built_by_space: BTreeMap<u16, u64>,
     /// Frames that the sender's device dropped after completing them; None where no counter tells.
     pub device_drops: Option<u64>,
 }
@@ -44,8 +53,16 @@ impl Heard {
             .map_or(self.expected.is_some(), |known| known.started_unix_ns != start.started_unix_ns)
     }
 
-    /// Takes a part of an END; repetitions change nothing.
-    pub fn end(&mut self, end: End) {
+    /// Whether everything that was sent could have been heard: a START was, or the END has told how long ago the run began,
+    /// and this sink had `listened` for longer than that.
+    #[must_use]
+    pub const fn heard_from_the_start(&self) -> bool {
+        self.start.is_some() || self.whole
+    }
+
+    /// Takes a part of an END from a sink that has `listened` for so long; repetitions change nothing.
+    pub fn end(&mut self, end: End, listened: Nanos) {
+        self.whole |= end.age_ns.is_some_and(|age| listened > Nanos(age) + CERTAIN);
         self.expected = Some(end.parts);
         self.parts.insert(end.part);
         self.device_drops = self.device_drops.or(end.device_drops);
@@ -62,6 +79,7 @@ impl Heard {
             built: self.spaces.values().map(|t| t.built).sum(),
             completed: self.spaces.values().map(|t| t.completed).sum(),
             by_space: self.spaces.values().map(|t| (t.space, t.completed)).collect(),
+            built_by_space: self.spaces.values().map(|t| (t.space, t.built)).collect(),
             device_drops: self.device_drops,
         })
     }
@@ -84,11 +102,25 @@ mod tests {
         let mut heard = Heard::default();
         for part in &parts {
             assert_eq!(heard.totals(), None);
-            heard.end(part.clone());
-            heard.end(part.clone());
+            heard.end(part.clone(), Nanos(0));
+            heard.end(part.clone(), Nanos(0));
         }
         let totals = heard.totals().unwrap();
         assert_eq!((totals.built, totals.completed, totals.device_drops), (440, 400, Some(3)));
         assert_eq!(totals.by_space.len(), 40);
+    }
+
+    #[test]
+    fn who_has_listened_for_longer_than_the_run_lasted_has_missed_nothing() {
+        let part = |age_ns| End { age_ns, ..End::split(&[total(0)], None, 1).remove(0) };
+        let after = |age, listened| {
+            let mut heard = Heard::default();
+            heard.end(part(age), listened);
+            heard.heard_from_the_start()
+        };
+        let age = 1_000_000_000;
+        assert!(after(Some(age), Nanos(age + 1) + CERTAIN));
+        assert!(!after(Some(age), Nanos(age) + CERTAIN));
+        assert!(!after(None, Nanos(u64::MAX)), "an older sender does not tell");
     }
 }

@@ -1,18 +1,23 @@
 //! What went wrong in a run, as findings on the sink's side.
 
 use super::books::device_drops;
+use super::faults;
 use super::report::RunFacts;
 use super::{Aftermath, Sink};
 use crate::commands::report_parts;
+use crate::engine::MAX_RUNS;
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::Reason;
 use crate::report::Report;
 
 /// The findings of one run.
 pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: &Report) -> Vec<Finding> {
-    let mut found: Vec<Finding> = aftermath.failed.iter().cloned().collect();
+    let mut found = aftermath.failed.clone();
     found.extend(report_parts::unpinned(&sink.facts.name, &aftermath.outcomes));
-    found.extend(nothing(sink, aftermath, run));
+    // A redirect that does not work says why nothing came.
+    let silent = aftermath.failed.iter().any(|finding| finding.code == Code::RedirectSilent);
+    found.extend(nothing(sink, aftermath, run).filter(|_| !silent));
+    found.extend(faults::find(sink, aftermath, run));
     found.extend(slow(sink, run));
     found.extend(dropped_by_devices(sink, run, report));
     found.extend(unexplained(sink, run, report));
@@ -100,7 +105,8 @@ fn unexplained(sink: &Sink<'_>, run: &RunFacts<'_>, report: &Report) -> Option<F
 }
 
 fn no_socket(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
-    let frames = run.xdp.no_socket;
+    // Of those that came while sockets were opened anew, another finding tells.
+    let frames = run.xdp.no_socket.saturating_sub(run.swap.no_socket);
     let queues: Vec<String> = (0u32..)
         .zip(&run.window.queues)
         .filter(|(_, queue)| queue.no_socket > 0)
@@ -119,7 +125,7 @@ fn rejected(run: &RunFacts<'_>, reason: Reason) -> u64 {
 }
 
 fn corrupted(run: &RunFacts<'_>) -> u64 {
-    [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated]
+    [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated, Reason::NoSuchSpace]
         .into_iter()
         .map(|reason| rejected(run, reason))
         .sum()
@@ -145,4 +151,15 @@ fn bad_frames(sink: &Sink<'_>, run: &RunFacts<'_>) -> Vec<Finding> {
         );
     }
     found
+}
+
+/// What is said of the runs that are not told one by one any more.
+pub fn forgotten(sink: &Sink<'_>) -> Option<Finding> {
+    let runs = sink.readings.forgotten();
+    (runs > 0).then(|| {
+        let what = format!("the first {runs} runs are left out: only the last {MAX_RUNS} are told");
+        Finding::new(Code::RunsLeftOut, Severity::Info, name(sink), what)
+            .why("a sink without an end must not fill memory")
+            .remedy("a sink a run, with --count, --duration or --idle-timeout")
+    })
 }
