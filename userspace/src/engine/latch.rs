@@ -73,12 +73,12 @@ impl Latch {
         Some(self.last_probe.load(Relaxed)).filter(|ns| *ns > 0).map(Nanos)
     }
 
-    /// What the sender of the run that is counted now said of its sequence.
+    /// What the sender of run number `epoch` said of its sequence, as long as no later one has spoken.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "taken apart as it was put together")]
-    pub fn shape(&self) -> Option<Shape> {
+    pub fn shape(&self, epoch: u32) -> Option<Shape> {
         let packed = self.shape.load(Acquire);
-        let said_of_this = packed != 0 && (packed >> 48) as u16 == self.epoch() as u16;
+        let said_of_this = packed != 0 && (packed >> 48) as u16 == epoch as u16;
         said_of_this.then_some(Shape { flows: packed as u32, spaces: (packed >> 32) as u16 })
     }
 
@@ -223,16 +223,16 @@ mod tests {
     #[test]
     fn a_shape_is_what_was_announced_of_the_run_that_is_counted() {
         let latch = Latch::new(None);
-        assert_eq!(latch.shape(), None);
+        assert_eq!(latch.shape(0), None);
         let shape = Shape { flows: 65_536, spaces: 64 };
         assert_eq!(latch.admit(7, Nanos(1)), Some(1));
         latch.announce(1, shape);
-        assert_eq!(latch.shape(), Some(shape));
+        assert_eq!((latch.shape(1), latch.shape(2)), (Some(shape), None));
         assert!(latch.expecting());
         latch.conclude(1);
         assert!(!latch.expecting());
         assert_eq!(latch.admit(8, Nanos(1) + SILENCE), Some(2));
-        assert_eq!(latch.shape(), None);
+        assert_eq!(latch.shape(2), None);
     }
 
     #[test]

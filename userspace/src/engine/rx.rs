@@ -98,7 +98,6 @@ impl<P: RxPort> RxWorker<P> {
 
     fn receive(&mut self) -> Result<usize, PortError> {
         let Self { port, spec, latch, control, book, .. } = self;
-        let shape = latch.shape();
         book.follow(latch.epoch());
         let mut arrived = None;
         let mut probes = false;
@@ -108,7 +107,7 @@ impl<P: RxPort> RxWorker<P> {
             match spec.inspector.inspect(frame.bytes) {
                 Inspected::Probe { probe } if book.admits(&probe, latch, now) => {
                     probes = true;
-                    book.open.probe(&probe, frame.wire_len, now, shape);
+                    book.open.probe(&probe, frame.wire_len, now, latch);
                     book.time(&probe, spec.clock_id, now);
                 }
                 Inspected::Probe { .. } => book.open.reject(Reason::OtherRun),

@@ -1,7 +1,7 @@
 //! What one receive worker counted of one run, and how the tallies of several workers become one.
 
 use super::Load;
-use super::latch::Shape;
+use super::latch::{Latch, Shape};
 use crate::frame::{Probe, Reason};
 use crate::measure::{Latency, PackedLatency, SequenceBooks, SequenceCounts};
 use crate::port::RxDrops;
@@ -87,10 +87,10 @@ impl RxTally {
 
     /// Books one probe of `wire_len` bytes (without FCS) that arrived at `now`.
     #[inline]
-    pub(super) fn probe(&mut self, probe: &Probe, wire_len: usize, now: Nanos, shape: Option<Shape>) {
+    pub(super) fn probe(&mut self, probe: &Probe, wire_len: usize, now: Nanos, latch: &Latch) {
         let space = probe.stream.space();
         let known = matches!(self.open.get(usize::from(space)), Some(Some(_)));
-        if !known && !self.may_open(space, shape) {
+        if !known && !self.may_open(space, latch) {
             return self.reject(Reason::NoSuchSpace);
         }
         self.probes += 1;
@@ -98,15 +98,15 @@ impl RxTally {
         self.arrivals = Some((self.arrivals.map_or(now, |(first, _)| first), now));
         match self.open.get_mut(usize::from(space)) {
             Some(Some(books)) => drop(books.see(probe.seq)),
-            _ => self.first_of_space(probe, shape),
+            _ => self.first_of_space(probe, latch),
         }
     }
 
     /// Whether the run may have that sequence space: its sender has announced so many, or they are still few. One that
     /// it cannot have is of a spoilt or foreign frame.
     #[cold]
-    fn may_open(&self, space: u16, shape: Option<Shape>) -> bool {
-        shape.map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces)
+    fn may_open(&self, space: u16, latch: &Latch) -> bool {
+        latch.shape(self.epoch).map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces)
     }
 
     /// Books a rejected frame.
@@ -119,8 +119,8 @@ impl RxTally {
 
     /// The first frame of a space: the only time that receiving takes memory.
     #[cold]
-    fn first_of_space(&mut self, probe: &Probe, shape: Option<Shape>) {
-        let Shape { flows, spaces } = shape.unwrap_or(Shape { flows: 1, spaces: 1 });
+    fn first_of_space(&mut self, probe: &Probe, latch: &Latch) {
+        let Shape { flows, spaces } = latch.shape(self.epoch).unwrap_or(Shape { flows: 1, spaces: 1 });
         let space = probe.stream.space();
         let mut books = SequenceBooks::new(flows, spaces, space);
         books.see(probe.seq);
@@ -189,5 +189,56 @@ fn sum_of(a: Option<RxDrops>, b: Option<RxDrops>) -> Option<RxDrops> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.plus(b)),
         (a, b) => a.or(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::StreamId;
+
+    /// A probe of each space that there can be.
+    fn every_space(latch: &Latch) -> RxTally {
+        let mut tally = RxTally::new(1, Some(7), Some(0));
+        for space in 0..crate::frame::probe::MAX_SPACES {
+            let probe = Probe { run: 7, stream: StreamId::new(space, true), seq: 0, clock: 0, sent: 0 };
+            tally.probe(&probe, 60, Nanos(1), latch);
+        }
+        tally.close();
+        tally
+    }
+
+    #[test]
+    fn a_run_has_the_spaces_that_its_sender_announced_or_not_many() {
+        let latch = Latch::new(None);
+        assert_eq!(latch.admit(7, Nanos(1)), Some(1));
+        for (shape, spaces) in [(None, MAX_UNTOLD_SPACES), (Some(Shape { flows: 8, spaces: 4 }), 4)] {
+            shape.into_iter().for_each(|shape| latch.announce(1, shape));
+            let tally = every_space(&latch);
+            let refused = tally.rejected[Reason::NoSuchSpace.index()];
+            assert_eq!((tally.spaces.len(), tally.probes), (spaces, spaces as u64));
+            assert_eq!(tally.received(), u64::from(crate::frame::probe::MAX_SPACES));
+            assert_eq!(refused + tally.probes, tally.received());
+        }
+    }
+
+    #[test]
+    fn of_a_run_that_is_forgotten_the_sums_are_kept() {
+        let latch = Latch::new(None);
+        let tally = every_space(&latch);
+        let mut forgotten = RxTally::forgotten(Some(0));
+        forgotten.merge_sums(&tally);
+        forgotten.merge_sums(&tally);
+        assert_eq!(forgotten.received(), 2 * tally.received());
+        assert!(forgotten.spaces.is_empty() && forgotten.epoch == RxTally::FORGOTTEN);
+    }
+
+    #[test]
+    fn a_run_without_a_report_is_another_run_to_the_next() {
+        let foreign = every_space(&Latch::new(None));
+        let mut tally = RxTally::new(2, Some(8), None);
+        tally.merge_foreign(&foreign);
+        assert_eq!((tally.probes, tally.received()), (0, foreign.received()));
+        assert_eq!(tally.rejected[Reason::OtherRun.index()], foreign.probes);
     }
 }

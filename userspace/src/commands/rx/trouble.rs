@@ -125,14 +125,25 @@ fn rejected(run: &RunFacts<'_>, reason: Reason) -> u64 {
 }
 
 fn corrupted(run: &RunFacts<'_>) -> u64 {
-    [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated, Reason::NoSuchSpace]
+    let sum: u64 = [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated]
         .into_iter()
         .map(|reason| rejected(run, reason))
-        .sum()
+        .sum();
+    sum + if announced(run) { rejected(run, Reason::NoSuchSpace) } else { 0 }
+}
+
+/// Frames of other runs, and those of which it cannot be said whose they are.
+fn foreign(run: &RunFacts<'_>) -> u64 {
+    rejected(run, Reason::OtherRun) + if announced(run) { 0 } else { rejected(run, Reason::NoSuchSpace) }
+}
+
+/// Whether the sender has said what it will send; otherwise a stray frame may have begun the run.
+fn announced(run: &RunFacts<'_>) -> bool {
+    run.heard.is_some_and(|heard| heard.start.is_some())
 }
 
 fn bad_frames(sink: &Sink<'_>, run: &RunFacts<'_>) -> Vec<Finding> {
-    let (corrupted, other) = (corrupted(run), rejected(run, Reason::OtherRun));
+    let (corrupted, other) = (corrupted(run), foreign(run));
     let mut found = Vec::new();
     if corrupted > 0 {
         let what = format!("{corrupted} frames of ours arrived with wrong bytes");
