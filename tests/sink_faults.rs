@@ -93,6 +93,18 @@ fn a_link_that_comes_back_within_the_run_is_told_and_what_follows_is_counted() {
 
 #[test]
 #[ignore = "needs root: scripts/test.sh"]
+fn an_interface_that_is_set_down_while_its_carrier_is_waited_for_is_not_called_up() {
+    let Some(lab) = NetLab::new(1) else { return };
+    ip(&lab, End::A, &["link", "set", "v0", "down"]);
+    let rx = lab.start(End::B, "rx", &["--wait-link", "1"]);
+    until("the sink to wait", Duration::from_secs(10), || rx.stderr().contains("waiting for carrier"));
+    ip(&lab, End::B, &["link", "set", "v1", "down"]);
+    let rx = rx.wait(RUN).expect_code(3);
+    assert!(rx.stderr.contains("[interface-down]") && !rx.stderr.contains("is up"), "{rx:?}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
 fn a_link_that_is_lost_between_two_runs_is_a_warning() {
     let Some(lab) = NetLab::new(1) else { return };
     let rx = sink(&lab, &[]);
@@ -267,6 +279,24 @@ fn a_sink_that_was_stopped_while_its_sender_ended_still_learns_the_total() {
     let rx = interrupted(rx, 0);
     check_pair(&tx, &rx);
     assert!(rx.known("lost") > 1_000, "{rx}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_sender_is_prompt_though_its_sink_has_stopped() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let rx = sink(&lab, &[]);
+    let tx = sender(&lab, &["--duration", "60", "--rate", "1kpps"]);
+    lab.wait_for_frames(End::B, 200);
+    stopped(&rx, || {
+        let tx = tx.interrupt(RUN).expect_code(0);
+        assert!(tx.took < Duration::from_secs(1), "{:?}", tx.took);
+        only(&reports(&tx)).check_full_books();
+    });
+    // The ENDs lie in its ring.
+    let rx = interrupted(rx, 0);
+    rx.check_full_books();
+    assert_eq!((rx.known("lost"), severity(&rx, "end-missing")), (0, None), "{rx}");
 }
 
 #[test]
