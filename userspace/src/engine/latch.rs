@@ -8,8 +8,7 @@ use std::sync::atomic::{
 
 /// Silence after which another run may take the latched one's place.
 pub const SILENCE: Nanos = Nanos::SECOND;
-/// The same once the latched run has told its END: what was under way then has arrived, and the sender still repeats
-/// its END for twice as long.
+/// The same once the latched run has told its END: what was under way then has arrived.
 pub const SILENCE_AFTER_END: Nanos = Nanos::from_millis(50);
 
 /// What the sender's START says about its sequence: needed to judge reordering inside a flow.

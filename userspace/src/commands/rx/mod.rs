@@ -237,7 +237,9 @@ impl<'a> Sink<'a> {
         let redirected = self.counters().redirected;
         let known = redirected::accounted(&self.outcomes) + self.swap.silent;
         let finding = redirected::disagreement(&self.facts.name, redirected, known, self.seats.len())?;
-        self.swap.silent += redirected.saturating_sub(known);
+        if self.latch.epoch() <= 1 {
+            self.swap.silent += redirected.saturating_sub(known);
+        }
         Some(finding)
     }
 

@@ -90,16 +90,18 @@ fn gather<'r>(
     let heard = sink.talk.heard(window.epoch);
     let drops = tally.drops.unwrap_or_default();
     let first = window.epoch <= 1 || sink.readings.is_first(window.epoch);
-    let arrivals = if sink.config.count_only { window.noticed } else { tally.arrivals };
+    let xdp: QueueCounters = window.queues.iter().copied().sum();
+    let (arrivals, frames) =
+        if sink.config.count_only { (window.noticed, xdp.counted) } else { (tally.arrivals, tally.probes) };
     RunFacts {
         // Redirect is settled before the first frame of the first run.
         swap: if first { sink.swap } else { Swap::default() },
-        stopped_first: arrivals.is_some_and(|arrivals| recent(arrivals, tally.probes, stopped)),
+        stopped_first: arrivals.is_some_and(|arrivals| recent(arrivals, frames, stopped)),
         window,
         queues,
         heard,
         sent: heard.and_then(Heard::totals),
-        xdp: window.queues.iter().copied().sum(),
+        xdp,
         drops,
         tally,
     }

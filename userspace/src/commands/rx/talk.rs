@@ -20,6 +20,8 @@ const LEARN_PERIOD: Nanos = Nanos(60_000_000_000);
 const MESSAGES_A_TURN: usize = 256;
 /// A pause between two turns that is none of ours: the process was stopped, or had no core.
 const STALL: Nanos = Nanos::from_millis(100);
+/// How long after such a pause there may still be messages from within it.
+const BACKLOG: Nanos = Nanos::SECOND;
 /// Runs of which is remembered what was said, at the most: foreign frames must not fill memory.
 const MAX_RUNS: usize = engine::MAX_RUNS;
 
@@ -35,9 +37,11 @@ pub struct Talk {
     /// By the number of the run.
     heard: BTreeMap<u32, Heard>,
     next_learn: Nanos,
-    /// Since when nothing escapes the sink, and when it last had its turn.
+    /// Since when nothing escapes the sink.
     since: Nanos,
     last_turn: Nanos,
+    /// When the last pause ended that was none of ours, and how long it was.
+    stalled: Option<(Nanos, Nanos)>,
 }
 
 impl Talk {
@@ -61,6 +65,7 @@ impl Talk {
             next_learn: Nanos(0),
             since: monotonic(),
             last_turn: monotonic(),
+            stalled: None,
         }
     }
 
@@ -75,12 +80,10 @@ impl Talk {
     /// # Errors
     /// When the interface gives no more frames. One that does not take an answer now is asked again.
     pub fn turn(&mut self, now: Nanos) -> Result<(), Finding> {
-        // What waited while this process was stopped was said earlier than it is heard.
-        let stopped = now - self.last_turn;
+        let stopped = now - std::mem::replace(&mut self.last_turn, now);
         if stopped > STALL {
-            self.since = self.since + stopped;
+            self.stalled = Some((now, stopped));
         }
-        self.last_turn = now;
         for frame in self.frames.try_iter().take(MESSAGES_A_TURN).collect::<Vec<_>>() {
             // What cannot be understood is of another version, or was made up: it is counted as control, no more.
             if let Ok(control) = control::decode(&frame.body) {
@@ -139,13 +142,21 @@ impl Talk {
     /// An END: of the latched run, or late of the last one under its tag. Of a run that was never latched it says
     /// nothing that is asked for.
     pub fn ended(&mut self, run: u16, end: End, now: Nanos) {
-        let listened = now - self.since;
+        let listened = self.listened(now);
         let latched = (self.latch.run() == Some(run)).then(|| self.latch.epoch());
         let earlier = || self.heard.iter().rev().find(|(_, known)| known.run == run).map(|(epoch, _)| *epoch);
         if let Some(epoch) = latched.or_else(earlier) {
             self.entry(epoch, run).end(end, listened);
             self.latch.conclude(epoch);
         }
+    }
+
+    /// For how long the sink had listened when that was said which is heard now. What waited while this process was stopped
+    /// was said earlier than it is heard, by nobody knows how much.
+    fn listened(&self, now: Nanos) -> Nanos {
+        let late =
+            self.stalled.filter(|(end, _)| now - *end < BACKLOG).map_or(Nanos(0), |(_, length)| length);
+        now - self.since - late
     }
 
     /// Tells the sender that its END has come, all of it, so that it need not go on saying so.

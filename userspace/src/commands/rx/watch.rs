@@ -140,17 +140,16 @@ pub struct Watch<'w, 'a> {
 impl<'w, 'a> Watch<'w, 'a> {
     /// Watches a sink whose workers are about to start.
     pub fn new(sink: &'w mut Sink<'a>, ending: Ending, interrupt: &'w Interrupt) -> Self {
-        // In the stack redirect always works, and a program that only counts does not redirect.
-        let redirect = match sink.attached.mode {
-            AttachMode::Native if !sink.config.count_only => Redirect::Open(None),
-            _ => Redirect::Settled,
-        };
         let (before, intervals) = (Sums::default(), VecDeque::new());
-        Self { sink, ending, interrupt, redirect, epoch: 0, before, intervals }
+        Self { sink, ending, interrupt, redirect: Redirect::Open(None), epoch: 0, before, intervals }
     }
 
     /// Watches until it is time to stop.
     pub fn run(mut self, mut shift: Shift, live: &mut Live) -> Watched {
+        // In the stack redirect always works, and a program that only counts does not redirect.
+        if self.sink.attached.mode == AttachMode::Generic || self.sink.config.count_only {
+            self.settle();
+        }
         loop {
             let now = monotonic();
             let failed = self.sink.talk.turn(now).err().or_else(|| self.removed());
@@ -184,8 +183,8 @@ impl<'w, 'a> Watch<'w, 'a> {
         }
     }
 
-    /// Frames come, or never will in another mode than the one that is attached: from here on nothing is attached and no
-    /// socket is opened any more.
+    /// Called once a session: when the first frame has come, or at once or after a fall-back where none is to be waited for.
+    /// From here on nothing is attached and no socket is opened any more.
     fn settle(&mut self) {
         self.redirect = Redirect::Settled;
     }
