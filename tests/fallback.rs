@@ -14,16 +14,27 @@ const RUN: Duration = Duration::from_secs(30);
 /// A run of two seconds.
 const LONG: [&str; 4] = ["--duration", "2", "--rate", "20kpps"];
 
-/// A sink on both queues, whose sockets have changed places behind its back.
-fn deaf_sink(lab: &NetLab, args: &[&str]) -> Running {
+/// A sink on both queues that says that it is ready.
+fn sink(lab: &NetLab, args: &[&str]) -> Running {
     let rx = lab.start(End::B, "rx", &[&["--json", "--queues", "0-1"], args].concat());
     until("the sink to be ready", Duration::from_secs(10), || rx.stderr().contains("ready on"));
+    rx
+}
+
+/// Makes a sink's two sockets change places behind its back.
+fn deafen(lab: &NetLab, rx: &Running) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fallback/swap_sockets.py");
     let done = Command::new("python3")
         .args([script, &rx.pid().to_string(), &xskmap(lab).to_string()])
         .output()
         .unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A sink that was deaf before the first frame came.
+fn deaf_sink(lab: &NetLab, args: &[&str]) -> Running {
+    let rx = sink(lab, args);
+    deafen(lab, &rx);
     // Longer than an END may be under way: then the sink knows that it has listened since before the run began.
     std::thread::sleep(Duration::from_millis(400));
     rx
@@ -107,4 +118,23 @@ fn where_native_was_demanded_the_run_ends_with_the_reason() {
     assert!(rx.known("kernel_drops") > 1_000 && !rx.has_finding("nothing-received"), "{rx}");
     tx.interrupt(RUN);
     lab.wait_until_clean();
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_redirect_that_ceases_to_work_is_told_at_the_end() {
+    let Some(lab) = NetLab::new(2) else { return };
+    let rx = sink(&lab, &[]);
+    let tx = lab.start(End::A, "tx", &["--json", "--quiet", "--duration", "60", "--rate", "20kpps"]);
+    lab.wait_for_frames(End::B, 2_000);
+    deafen(&lab, &rx);
+    lab.wait_for_frames(End::B, 5_000);
+    tx.interrupt(RUN);
+    std::thread::sleep(Duration::from_millis(400));
+    let rx = only(&reports(&rx.interrupt(RUN).expect_code(1)));
+    rx.check_books();
+    assert_eq!(severity(&rx, "redirect-silent"), Some("fail"), "{rx}");
+    // The END is one of the frames that did not come.
+    assert!(rx.term("lost").is_none() && rx.has_finding("end-missing"), "{rx}");
+    assert!(rx.known("unique") > 500 && rx.known("kernel_drops") > 4_000, "{rx}");
 }

@@ -125,7 +125,8 @@ fn a_link_that_is_lost_between_two_runs_is_a_warning() {
 #[ignore = "needs root: scripts/test.sh"]
 fn an_interface_that_is_removed_ends_the_sink_at_once() {
     type Removal = fn(&NetLab);
-    let removals: [Removal; 3] = [
+    let removals: [Removal; 4] = [
+        |lab| ip(lab, End::B, &["link", "set", "v1", "netns", lab.namespace(End::A)]),
         |lab| ip(lab, End::B, &["link", "delete", "v1"]),
         |lab| ip(lab, End::A, &["link", "delete", "v0"]),
         |lab| {

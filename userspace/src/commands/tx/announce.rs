@@ -4,7 +4,7 @@ use super::Aftermath;
 use super::offer::Offer;
 use crate::commands::control_link::ControlLink;
 use crate::engine::{Books, TxBooks};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::frame::{Control, End, SpaceTotal};
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
@@ -93,6 +93,9 @@ pub fn end(
             return result;
         }
     }
+    if result.as_ref().is_err_and(|finding| finding.code == Code::InterfaceGone) {
+        return result;
+    }
     let until = farewell.patience(monotonic());
     while monotonic() < until {
         result = result.or(say_end(link, offer, word, farewell.began));
@@ -113,21 +116,20 @@ fn say_end(link: &mut ControlLink, offer: &Offer, word: &LastWord, began: Nanos)
 /// Whether a sink says within `pause` that it has heard the END of `run`. Without an answer the pause is waited out.
 fn heard(link: &mut ControlLink, run: u16, pause: Nanos) -> bool {
     let until = monotonic() + pause;
-    loop {
-        // A link that does not receive has no answer either; sending says why.
-        while let Ok(Some(message)) = link.receive() {
-            if message.run == run && message.control == Control::Heard {
-                return true;
+    while monotonic() < until {
+        match link.receive() {
+            Ok(Some(message)) if message.run == run && message.control == Control::Heard => return true,
+            Ok(Some(_)) => {}
+            // A link that does not receive has no answer either; sending says why.
+            Ok(None) | Err(_) => {
+                let left = until - monotonic();
+                if link.wait(left).is_err() {
+                    thread::sleep(Duration::from_nanos(left.0));
+                }
             }
         }
-        let now = monotonic();
-        if now >= until {
-            return false;
-        }
-        if link.wait(until - now).is_err() {
-            thread::sleep(Duration::from_nanos((until - now).0));
-        }
     }
+    false
 }
 
 /// Says it so many times, with a pause behind each: one that gets out is enough. A link that was away fails the first
