@@ -6,8 +6,7 @@ use crate::commands::placement::Seat;
 use crate::commands::sockets::{self, Sockets, Wanted};
 use crate::config::{RxConfig, XdpChoice, XskChoice};
 use crate::finding::{Code, Finding, Severity};
-use crate::host::drivers::{self, DriverNote};
-use crate::host::{InterfaceFacts, XdpFeatures};
+use crate::host::{InterfaceFacts, XdpFeatures, drivers};
 use crate::report::{XdpModeUsed, XskModeUsed};
 use crate::xdp::{AttachMode, RxProgram};
 use crate::xsk::{self, XskRx};
@@ -54,7 +53,7 @@ fn modes_to_try(choice: XdpChoice, facts: &InterfaceFacts) -> Vec<AttachMode> {
     // Where the kernel does not tell, the table may know; where it claims to redirect, it is tried, and watched.
     let redirects = match facts.xdp_features {
         Some(features) => features.contains(XdpFeatures::REDIRECT),
-        None => known(facts).is_none(),
+        None => useless(facts).is_none(),
     };
     match choice {
         XdpChoice::Native => vec![AttachMode::Native],
@@ -64,13 +63,12 @@ fn modes_to_try(choice: XdpChoice, facts: &InterfaceFacts) -> Vec<AttachMode> {
     }
 }
 
-fn known(facts: &InterfaceFacts) -> Option<&'static DriverNote> {
-    facts.driver.as_deref().and_then(drivers::note)
+fn useless(facts: &InterfaceFacts) -> Option<String> {
+    facts.driver.as_deref().and_then(drivers::note)?.useless()
 }
 
 fn no_redirect(facts: &InterfaceFacts) -> String {
-    known(facts)
-        .map_or_else(|| "the driver does not advertise redirect to AF_XDP".to_owned(), DriverNote::words)
+    useless(facts).unwrap_or_else(|| "the driver does not advertise redirect to AF_XDP".to_owned())
 }
 
 /// An interface that someone else holds, or a missing privilege, is not mended by another mode.
@@ -155,8 +153,8 @@ mod tests {
         let native = vec![AttachMode::Native, AttachMode::Generic];
         assert_eq!(auto("ixgbevf", None), vec![AttachMode::Generic]);
         assert_eq!(auto("ixgbevf", Some(XdpFeatures::BASIC)), vec![AttachMode::Generic]);
-        assert_eq!(auto("ixgbevf", Some(XdpFeatures::BASIC | XdpFeatures::REDIRECT)), native);
-        assert_eq!(auto("unheard-of", None), native);
+        assert_eq!(auto("ixgbevf", Some(XdpFeatures::BASIC | XdpFeatures::REDIRECT)), native.clone());
+        assert_eq!((auto("unheard-of", None), auto("hv_netvsc", None)), (native.clone(), native));
         assert_eq!(auto("unheard-of", Some(XdpFeatures::BASIC)), vec![AttachMode::Generic]);
     }
 }

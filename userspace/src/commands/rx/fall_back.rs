@@ -11,6 +11,7 @@ use crate::commands::{Failure, ground, tell};
 use crate::config::{XdpChoice, XskChoice};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::DeviceCounters;
+use crate::host::drivers::{self, DriverNote};
 use crate::xdp::{AttachMode, QueueCounters};
 
 /// Frames that reached the interface and no socket, because redirect did not work or was being replaced.
@@ -114,7 +115,9 @@ fn silent(sink: &Sink<'_>, severity: Severity) -> Finding {
     };
     let what =
         format!("{frames} frames were redirected to AF_XDP in native mode and none reached a socket{then}");
+    let why = "the driver takes an XDP program and drops what it redirects, or its queues are not those that the sockets are bound to";
+    let hint = drivers::note(driver).and_then(DriverNote::hint).map(|hint| format!("; {hint}"));
     Finding::new(Code::RedirectSilent, severity, format!("{} ({driver})", sink.facts.name), what)
-        .why("the driver takes an XDP program and drops what it redirects, or its queues are not those that the sockets are bound to")
+        .why(format!("{why}{}", hint.unwrap_or_default()))
         .remedy(remedy)
 }
