@@ -190,6 +190,8 @@ impl<'a> Sink<'a> {
             // First the program, so that nothing more is on its way into sockets that are about to close.
             self.attached.program.detach();
             self.take_in(shift.end());
+            // An END may have been among the last frames: after a stop of this process, for instance.
+            self.talk.hear_the_rest(monotonic());
             watched.failed.extend(self.disagreement());
         }
         watched.failed.extend(self.panicked.then(|| report_parts::worker_lost(&self.facts.name)));

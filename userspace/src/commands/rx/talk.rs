@@ -106,6 +106,17 @@ impl Talk {
         Ok(())
     }
 
+    /// Hears what is left when the workers have ended, as far as they had room to hand it on.
+    pub fn hear_the_rest(&mut self, now: Nanos) {
+        // An interface that is gone has been told of.
+        let _ = self.turn(now);
+        for frame in self.frames.try_iter().collect::<Vec<_>>() {
+            if let Ok(control) = control::decode(&frame.body) {
+                self.hear(Message { run: frame.run, control }, now);
+            }
+        }
+    }
+
     fn hear(&mut self, Message { run, control }: Message, now: Nanos) {
         match control {
             Control::Hello(hello) => {
