@@ -171,6 +171,36 @@ fn made_up_frames_do_not_disturb_a_run_that_is_announced() {
     assert!((10_900..=11_000).contains(&(told + rx.known("lost"))), "{told} in {} Reports", all.len());
 }
 
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn control_frames_that_no_sender_writes_are_counted_and_change_nothing() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let rx = sink(&lab, &[]);
+    // The second time some of the strangers' ENDs are of the run that is counted.
+    for run in ["8", "9"] {
+        strangers(&lab, "rude", "60", "2000").wait(RUN).expect_code(0);
+        let mut tx = sender(&lab, &["--count", "10000", "--rate", "5kpps", "--run-tag", run]);
+        lab.wait_for_frames(End::B, 500);
+        strangers(&lab, "rude", "60", "2000").wait(RUN).expect_code(0);
+        assert!(tx.is_running(), "what the sender says last must come behind the strangers");
+        sent(tx, 0).check_full_books();
+    }
+    let all = reports(&rx.interrupt(RUN));
+    all.iter().for_each(Report::check_books);
+    assert_eq!(all.len(), 2, "{all:?}");
+    let control: u64 = all.iter().map(|rx| rx.known("control")).sum();
+    assert!(control >= 4 * 60, "{control}");
+    for rx in &all {
+        // What the true sender said last counts.
+        rx.check_full_books();
+        assert_eq!(
+            (rx.known("completed"), rx.known("unique"), rx.known("lost")),
+            (10_000, 10_000, 0),
+            "{rx}"
+        );
+    }
+}
+
 /// KiB of memory that a process has had at the most.
 fn peak_kib(running: &Running) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", running.pid())).unwrap();

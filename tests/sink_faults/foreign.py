@@ -7,6 +7,7 @@ KIND: random  probes whose run (8 or more), stream and number are made up
       beyond  plain Ethernet probes of run 7 with number 6000
       cut     IPv4 headers that say more than there is
       split   first fragments of UDP datagrams
+      rude    control frames of run 9 that no sender writes
 """
 import random
 import socket
@@ -45,7 +46,27 @@ def made_up(run):
     return probe(run, random.randrange(0xFFFF), random.randrange(1 << 32))
 
 
+RUDE = [
+    b'{"v":1,"kind":"start","id":"\\u001b[2J","started_unix_ns":1,"size_bytes":4294967295,"rate_pps":1e308,'
+    b'"flows":4294967295,"spaces":65535,"seed":0,"batch":0,"verify":true,"src_mac":"","dst_mac":"","vlans":[]}',
+    b'{"v":1,"kind":"end","part":65535,"parts":65535,"spaces":[],"duration_ns":18446744073709551615}',
+    b'{"v":1,"kind":"end","part":0,"parts":1,"spaces":[{"space":0,"built":18446744073709551615,'
+    b'"completed":18446744073709551615},{"space":1,"built":18446744073709551615,"completed":18446744073709551615}],'
+    b'"device_drops":18446744073709551615,"duration_ns":18446744073709551615,"age_ns":18446744073709551615}',
+    b'{"v":18446744073709551615,"kind":"start"}',
+    b"[" * 400,
+    b"\xff" * 99,
+]
+
+
+def rude():
+    said = random.choice(RUDE)
+    return probe(9, 0xFFFF, 1) + struct.pack("!H", len(said)) + said + bytes(len(said) % 2)
+
+
 def body(kind):
+    if kind == "rude":
+        return 0x0800, ipv4(rude())
     if kind == "random":
         return 0x0800, ipv4(made_up(random.randrange(8, 1 << 16)))
     if kind == "streams":

@@ -3,6 +3,7 @@
 use super::Load;
 use super::latch::{Latch, Shape};
 use crate::frame::{Probe, Reason};
+use crate::measure::seq::MAX_FLOWS;
 use crate::measure::{Latency, PackedLatency, SequenceBooks, SequenceCounts};
 use crate::port::RxDrops;
 use crate::units::{FCS_BYTES, Nanos};
@@ -11,6 +12,10 @@ use std::collections::BTreeMap;
 /// Sequence spaces that are followed of a run of which no START was heard: senders have one a queue, and made-up
 /// frames must not fill memory. Eight KiB each.
 const MAX_UNTOLD_SPACES: usize = 256;
+
+/// Flows of one run that are followed one by one, over all its spaces: what a START says must not fill memory either.
+/// Eight bytes each.
+const MAX_FOLLOWED: u64 = 1 << 24;
 
 /// One run as one receive worker, or all of them together, saw it.
 #[derive(Debug)]
@@ -37,8 +42,9 @@ pub struct RxTally {
     pub spaces: BTreeMap<u16, SequenceCounts>,
     /// Books of the sequence spaces while frames arrive, by number.
     open: Vec<Option<Box<SequenceBooks>>>,
-    /// How many sequence spaces have books.
+    /// How many sequence spaces have books, and how many flows are followed in them.
     opened: usize,
+    followed: u64,
     /// One-way latency of the frames whose clock is ours.
     pub latency: Latency,
     /// The same once the tally is closed: the table of a run that is over would take 200 KB for as long as the sink runs.
@@ -68,6 +74,7 @@ impl RxTally {
             spaces: BTreeMap::new(),
             open: Vec::new(),
             opened: 0,
+            followed: 0,
             latency: Latency::new(),
             packed: PackedLatency::default(),
             foreign_clock: 0,
@@ -122,6 +129,12 @@ impl RxTally {
     fn first_of_space(&mut self, probe: &Probe, latch: &Latch) {
         let Shape { flows, spaces } = latch.shape(self.epoch).unwrap_or(Shape { flows: 1, spaces: 1 });
         let space = probe.stream.space();
+        // Beyond that order is judged over the space as a whole.
+        let followed = self.followed.saturating_add(u64::from(flows));
+        let flows = if followed <= MAX_FOLLOWED { flows } else { MAX_FLOWS + 1 };
+        if followed <= MAX_FOLLOWED {
+            self.followed = followed;
+        }
         let mut books = SequenceBooks::new(flows, spaces, space);
         books.see(probe.seq);
         let at = usize::from(space);

@@ -8,7 +8,7 @@
 
 use super::addresses::Addresses;
 use super::probe::{self, Probe, StreamId};
-use super::{FrameError, Stack, Template};
+use super::{FrameError, Stack, Template, plausible};
 use crate::units::{FCS_BYTES, FrameSize, Nanos};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -207,7 +207,7 @@ fn payload(probe: &Probe, body: &[u8]) -> Vec<u8> {
 /// The message of a control frame, as [`super::Inspected::Control`] gives it.
 ///
 /// # Errors
-/// Bytes that are no message of this version.
+/// Bytes that are no message of this version, or one that no sender writes.
 pub fn decode(body: &[u8]) -> Result<Control, ControlError> {
     let malformed = |e: serde_json::Error| ControlError::Malformed(e.to_string());
     // The version first: what else a later one has need not be readable here.
@@ -216,7 +216,7 @@ pub fn decode(body: &[u8]) -> Result<Control, ControlError> {
         return Err(ControlError::Version { got: envelope.v });
     }
     let envelope: Envelope<Control> = serde_json::from_slice(body).map_err(malformed)?;
-    Ok(envelope.control)
+    plausible::check(envelope.control)
 }
 
 #[cfg(test)]

@@ -81,11 +81,8 @@ pub fn beyond(run: &RunFacts<'_>, sent: &Sent) -> usize {
 
 /// Frames that some counter saw dropped: our sockets', this device's beyond those, the sender's device's.
 fn kernel_drops(run: &RunFacts<'_>, sent: &Sent) -> u64 {
-    run.drops.frames()
-        + device_drops(run)
-        + unheard_of(run)
-        + run.xdp.no_socket
-        + sent.device_drops.unwrap_or(0)
+    let here = run.drops.frames() + device_drops(run) + unheard_of(run) + run.xdp.no_socket;
+    here.saturating_add(sent.device_drops.unwrap_or(0))
 }
 
 /// What this device dropped beyond what our sockets dropped: veth counts a full socket's frames as its own too.

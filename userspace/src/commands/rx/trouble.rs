@@ -83,7 +83,7 @@ fn dropped_by_devices(sink: &Sink<'_>, run: &RunFacts<'_>, report: &Report) -> O
         (device_drops(run), run.sent.as_ref().and_then(|sent| sent.device_drops).unwrap_or(0));
     // A device also counts what was not ours; with nothing lost, that is what it dropped.
     let lost = run_lost(report);
-    (here + there > 0 && lost).then(|| {
+    (here.saturating_add(there) > 0 && lost).then(|| {
         let what =
             format!("devices dropped frames: {there} on transmit at the sender, {here} on receive here");
         Finding::new(Code::DeviceDrops, Severity::Warn, name(sink), what)
