@@ -1,4 +1,5 @@
-//! A worker's figures while it runs, for interval lines: written by the worker, read by anyone.
+//! A worker's figures while it runs, for interval lines: written by the worker, read by anyone. And the one thing that
+//! a worker is told while it runs: whether the link is away.
 
 use crate::units::Nanos;
 use crossbeam_utils::CachePadded;
@@ -16,6 +17,7 @@ struct Figures {
     shortfall: AtomicU64,
     arrived: AtomicBool,
     looked: AtomicU64,
+    link_away: AtomicBool,
 }
 
 impl Progress {
@@ -43,6 +45,16 @@ impl Progress {
     /// The worker has looked at its port.
     pub(super) fn set_looked(&self, now: Nanos) {
         self.0.looked.store(now.0, Relaxed);
+    }
+
+    /// Tells the worker whether the link is away: completions that do not come are then no fault of the driver's.
+    pub fn tell_link(&self, away: bool) {
+        self.0.link_away.store(away, Relaxed);
+    }
+
+    /// Whether the link is away.
+    pub(super) fn link_away(&self) -> bool {
+        self.0.link_away.load(Relaxed)
     }
 
     /// Whether anything has come out of the port, control frames and rejected ones included.

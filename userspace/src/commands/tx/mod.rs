@@ -238,6 +238,7 @@ fn attend(
         thread::sleep(LOOK);
         live.tick(monotonic(), Sums::of(progress));
         link.look(monotonic());
+        progress.iter().for_each(|progress| progress.tell_link(link.away()));
         if interrupt.raised() {
             asked.get_or_insert_with(monotonic);
             stop.store(true, Relaxed);
