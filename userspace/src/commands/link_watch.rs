@@ -73,6 +73,12 @@ impl LinkWatch {
         self.gone
     }
 
+    /// Whether the link was away at the last look.
+    #[must_use]
+    pub const fn away(&self) -> bool {
+        self.since.is_some()
+    }
+
     fn see(&mut self, now: Nanos, sight: Sight) {
         self.gone = sight == Sight::Gone;
         let Sight::There(Carrier { up, admin_up, losses }) = sight else { return };

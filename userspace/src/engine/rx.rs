@@ -139,11 +139,11 @@ impl<P: RxPort> RxWorker<P> {
     }
 }
 
-/// Where a run is counted of which no START was heard, a START is followed at once: what began that run may have been a
-/// stray frame, and by the time that the controller reads the START the first frames behind it have come.
+/// Where what is counted gives way to a START, that is followed at once: by the time that the controller reads it, the
+/// first frames behind it may have come.
 #[cold]
 fn give_way(probe: &Probe, body: &[u8], latch: &Latch, now: Nanos) {
-    if latch.tentative() && matches!(control::decode(body), Ok(Control::Start(_))) {
+    if latch.gives_way(now) && matches!(control::decode(body), Ok(Control::Start(_))) {
         latch.claim(probe.run, now);
     }
 }
