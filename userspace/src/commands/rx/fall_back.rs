@@ -14,6 +14,9 @@ use crate::host::DeviceCounters;
 use crate::host::drivers::{self, DriverNote};
 use crate::xdp::{AttachMode, QueueCounters};
 
+/// Tries to read two counters at the same moment.
+const TRIES: u32 = 10;
+
 /// Frames that reached the interface and no socket, because redirect did not work or was being replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swap {
@@ -37,18 +40,16 @@ impl Sink<'_> {
     /// # Errors
     /// Why it could not, or may not, be done; the workers have ended and nothing is attached.
     pub(super) fn fall_back(&mut self, shift: Shift, interrupt: &Interrupt) -> Result<Shift, Vec<Finding>> {
+        // First the workers: nothing comes to them, and they keep the cores busy that the change needs. The program drops and
+        // counts meanwhile what has no socket.
+        self.take_in(shift.end());
+        self.swap.silent = self.missing().unwrap_or(0);
         if !self.may_fall_back() {
             self.readings.stop(&self.attached.program);
             self.attached.program.detach();
-            self.take_in(shift.end());
-            self.swap.silent = self.missing().unwrap_or(0);
             return Err(vec![silent(self, Severity::Fail)]);
         }
-        let replaced = self.replace_program();
-        // Behind the program: until the old sockets close, it still redirects to them.
-        self.take_in(shift.end());
-        self.swap.silent = self.missing().unwrap_or(0);
-        replaced.map_err(|finding| vec![silent(self, Severity::Warn), finding])?;
+        self.replace_program().map_err(|finding| vec![silent(self, Severity::Warn), finding])?;
         let warning = silent(self, Severity::Warn);
         if !self.config.output.quiet {
             tell(std::slice::from_ref(&warning));
@@ -74,10 +75,22 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Frames that the device has counted, and those that the program has.
+    /// Frames that the device has counted, and those that the program has, at the same moment: of several tries the one
+    /// within which the fewest frames came.
     fn seen(&self) -> Option<(i128, i128)> {
-        let device = DeviceCounters::read(self.facts.ifindex).ok()?;
-        Some((i128::from(device.rx_packets), i128::from(self.counters().frames())))
+        let mut best: Option<(u64, (i128, i128))> = None;
+        for _ in 0..TRIES {
+            let before = self.counters().frames();
+            let device = DeviceCounters::read(self.facts.ifindex).ok()?.rx_packets;
+            let came = self.counters().frames() - before;
+            if best.is_none_or(|(fewest, _)| came < fewest) {
+                best = Some((came, (i128::from(device), i128::from(before))));
+            }
+            if came == 0 {
+                break;
+            }
+        }
+        best.map(|(_, seen)| seen)
     }
 
     fn reopen(&mut self, interrupt: &Interrupt) -> Result<Shift, Failure> {
