@@ -1,4 +1,5 @@
-//! What a link, a sender, a scheduler and strangers do to a sink: its Report stays true and says what happened.
+//! What a link, a sender, a scheduler and strangers do to a sink: its Report stays true and says what
+//! happened.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
 

@@ -11,8 +11,8 @@ pub const SILENCE: Nanos = Nanos::SECOND;
 /// The same once the latched run has told its END: what was under way then has arrived.
 pub const SILENCE_AFTER_END: Nanos = Nanos::from_millis(50);
 
-/// The same where a START says that another run begins: a sender that was answered tells its END once, and the next may be
-/// waiting.
+/// The same where a START says that another run begins: a sender that was answered tells its END once, and
+/// the next may be waiting.
 pub const SILENCE_BEFORE_START: Nanos = Nanos::from_millis(10);
 
 /// What the sender's START says about its sequence: needed to judge reordering inside a flow.
@@ -93,24 +93,24 @@ impl Latch {
         self.expecting.store(true, Release);
     }
 
-    /// Whether a run is counted of which no START was heard: it may be one that was under way before this sink, or a
-    /// stray frame.
+    /// Whether a run is counted of which no START was heard: it may be one that was under way before this
+    /// sink, or a stray frame.
     #[must_use]
     pub fn tentative(&self) -> bool {
         let epoch = self.epoch();
         epoch != 0 && self.announced.load(Acquire) != epoch
     }
 
-    /// Whether what is latched makes room for a START: it was latched without one, or has told its END and nothing of it is
-    /// under way any more.
+    /// Whether what is latched makes room for a START: it was latched without one, or has told its END and
+    /// nothing of it is under way any more.
     #[must_use]
     pub fn gives_way(&self, now: Nanos) -> bool {
         let silence = now - Nanos(self.last_probe.load(Relaxed));
         self.tentative() || (self.concluded() && silence >= SILENCE_BEFORE_START)
     }
 
-    /// Follows a START: the number of `run`, which takes the place of what gives way. None when another run has been
-    /// announced and has not ended, or another tag is demanded.
+    /// Follows a START: the number of `run`, which takes the place of what gives way. None when another run
+    /// has been announced and has not ended, or another tag is demanded.
     pub fn claim(&self, run: u16, now: Nanos) -> Option<u32> {
         if let Some(epoch) = self.admit(run, now) {
             return Some(epoch);

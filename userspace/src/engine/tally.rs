@@ -9,12 +9,12 @@ use crate::port::RxDrops;
 use crate::units::{FCS_BYTES, Nanos};
 use std::collections::BTreeMap;
 
-/// Sequence spaces that are followed of a run of which no START was heard: senders have one a queue, and made-up
-/// frames must not fill memory. Eight KiB each.
+/// Sequence spaces that are followed of a run of which no START was heard: senders have one a queue, and
+/// made-up frames must not fill memory. Eight KiB each.
 const MAX_UNTOLD_SPACES: usize = 256;
 
-/// Flows of one run that are followed one by one, over all its spaces: what a START says must not fill memory either.
-/// Eight bytes each.
+/// Flows of one run that are followed one by one, over all its spaces: what a START says must not fill memory
+/// either. Eight bytes each.
 const MAX_FOLLOWED: u64 = 1 << 24;
 
 /// One run as one receive worker, or all of them together, saw it.
@@ -47,7 +47,8 @@ pub struct RxTally {
     followed: u64,
     /// One-way latency of the frames whose clock is ours.
     pub latency: Latency,
-    /// The same once the tally is closed: the table of a run that is over would take 200 KB for as long as the sink runs.
+    /// The same once the tally is closed: the table of a run that is over would take 200 KB for as long as
+    /// the sink runs.
     packed: PackedLatency,
     /// Probes stamped by another clock.
     pub foreign_clock: u64,
@@ -113,8 +114,9 @@ impl RxTally {
         }
     }
 
-    /// The first frame of a space: the only time that receiving takes memory. False where the run cannot have that space,
-    /// since its sender has announced fewer, or they have become too many: the frame is a spoilt or a foreign one.
+    /// The first frame of a space: the only time that receiving takes memory. False where the run cannot have
+    /// that space, since its sender has announced fewer, or they have become too many: the frame is a spoilt
+    /// or a foreign one.
     #[cold]
     fn first_of_space(&mut self, probe: &Probe, latch: &Latch) -> bool {
         let (shape, space) = (latch.shape(self.epoch), probe.stream.space());

@@ -1,5 +1,5 @@
-//! From native to generic XDP within a run: for a driver that took the program and drops what it redirects. The latch,
-//! the conversation and the books go on; what was dropped meanwhile is counted.
+//! From native to generic XDP within a run: for a driver that took the program and drops what it redirects.
+//! The latch, the conversation and the books go on; what was dropped meanwhile is counted.
 
 use super::attach::{self, Ports};
 use super::shift::Shift;
@@ -40,8 +40,8 @@ impl Sink<'_> {
     /// # Errors
     /// Why it could not, or may not, be done; the workers have ended and nothing is attached.
     pub(super) fn fall_back(&mut self, shift: Shift, interrupt: &Interrupt) -> Result<Shift, Vec<Finding>> {
-        // First the workers: nothing comes to them, and they keep the cores busy that the change needs. The program drops and
-        // counts meanwhile what has no socket.
+        // First the workers: nothing comes to them, and they keep the cores busy that the change needs. The
+        // program drops and counts meanwhile what has no socket.
         self.take_in(shift.end());
         self.swap.silent = self.missing().unwrap_or(0);
         if !self.may_fall_back() {
@@ -60,7 +60,8 @@ impl Sink<'_> {
         Ok(shift)
     }
 
-    /// Takes the program out of the driver and attaches it in the stack, with as little time between as can be.
+    /// Takes the program out of the driver and attaches it in the stack, with as little time between as can
+    /// be.
     fn replace_program(&mut self) -> Result<(), Finding> {
         self.readings.stop(&self.attached.program);
         let seen_before = self.seen();
@@ -75,8 +76,8 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Frames that the device has counted, and those that the program has, at the same moment: of several tries the one
-    /// within which the fewest frames came.
+    /// Frames that the device has counted, and those that the program has, at the same moment: of several
+    /// tries the one within which the fewest frames came.
     fn seen(&self) -> Option<(i128, i128)> {
         let mut best: Option<(u64, (i128, i128))> = None;
         for _ in 0..TRIES {
@@ -110,8 +111,8 @@ impl Sink<'_> {
         queues.unwrap_or_default().into_iter().sum()
     }
 
-    /// Frames that were redirected, and neither came out of a socket nor were counted by one as dropped. None when more
-    /// came than were redirected.
+    /// Frames that were redirected, and neither came out of a socket nor were counted by one as dropped. None
+    /// when more came than were redirected.
     pub(super) fn missing(&self) -> Option<u64> {
         self.counters().redirected.checked_sub(redirected::accounted(&self.outcomes))
     }

@@ -194,13 +194,14 @@ impl<'w, 'a> Watch<'w, 'a> {
         }
     }
 
-    /// Called once a session: when the first frame has come, or at once or after a fall-back where none is to be waited for.
-    /// From here on nothing is attached and no socket is opened any more.
+    /// Called once a session: when the first frame has come, or at once or after a fall-back where none is to
+    /// be waited for. From here on nothing is attached and no socket is opened any more.
     fn settle(&mut self) {
         self.redirect = Redirect::Settled;
     }
 
-    /// Says when the link goes and when it comes back: a sink that waits in vain should not seem to wait for a sender.
+    /// Says when the link goes and when it comes back: a sink that waits in vain should not seem to wait for
+    /// a sender.
     fn tell_of_link(&mut self) {
         let away = self.sink.readings.link_away();
         if std::mem::replace(&mut self.link_away, away) != away {
