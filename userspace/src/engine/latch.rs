@@ -11,6 +11,10 @@ pub const SILENCE: Nanos = Nanos::SECOND;
 /// The same once the latched run has told its END: what was under way then has arrived.
 pub const SILENCE_AFTER_END: Nanos = Nanos::from_millis(50);
 
+/// The same where a START says that another run begins: a sender that was answered tells its END once, and
+/// the next may be waiting.
+pub const SILENCE_BEFORE_START: Nanos = Nanos::from_millis(10);
+
 /// What the sender's START says about its sequence: needed to judge reordering inside a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
@@ -89,21 +93,29 @@ impl Latch {
         self.expecting.store(true, Release);
     }
 
-    /// Whether a run is counted of which no START was heard: it may be one that was under way before this sink, or a
-    /// stray frame.
+    /// Whether a run is counted of which no START was heard: it may be one that was under way before this
+    /// sink, or a stray frame.
     #[must_use]
     pub fn tentative(&self) -> bool {
         let epoch = self.epoch();
         epoch != 0 && self.announced.load(Acquire) != epoch
     }
 
-    /// Follows a START: the number of `run`, which takes the place of what was latched without one. None when another
-    /// run has been announced, or another tag is demanded.
+    /// Whether what is latched makes room for a START: it was latched without one, or has told its END and
+    /// nothing of it is under way any more.
+    #[must_use]
+    pub fn gives_way(&self, now: Nanos) -> bool {
+        let silence = now - Nanos(self.last_probe.load(Relaxed));
+        self.tentative() || (self.concluded() && silence >= SILENCE_BEFORE_START)
+    }
+
+    /// Follows a START: the number of `run`, which takes the place of what gives way. None when another run
+    /// has been announced and has not ended, or another tag is demanded.
     pub fn claim(&self, run: u16, now: Nanos) -> Option<u32> {
         if let Some(epoch) = self.admit(run, now) {
             return Some(epoch);
         }
-        if self.only.is_some_and(|only| only != run) || !self.tentative() {
+        if self.only.is_some_and(|only| only != run) || !self.gives_way(now) {
             return None;
         }
         let epoch = self.renew(run, now);
@@ -208,6 +220,11 @@ mod tests {
         assert!(!latch.tentative());
         assert_eq!(latch.claim(8, Nanos(4)), None, "an announced run keeps its place");
         assert_eq!(latch.claim(7, Nanos(5)), Some(2));
+        latch.touch(Nanos(6));
+        latch.conclude(2);
+        assert_eq!(latch.claim(8, Nanos(5) + SILENCE_BEFORE_START), None, "its last frames may be under way");
+        assert_eq!(latch.admit(8, Nanos(6) + SILENCE_BEFORE_START), None, "a frame alone waits for longer");
+        assert_eq!(latch.claim(8, Nanos(6) + SILENCE_BEFORE_START), Some(3));
         let only = Latch::new(Some(666));
         assert_eq!((only.admit(666, Nanos(1)), only.claim(7, Nanos(2))), (Some(1), None));
     }

@@ -14,8 +14,8 @@ const DROPS_PERIOD: Nanos = Nanos::from_millis(10);
 /// Silence after which the thread may sleep between turns, unless a run was announced.
 const DORMANT_AFTER: Nanos = Nanos::from_millis(2_000);
 
-/// Runs of one sink that are told one by one, at the most: an endless sink must not fill memory. Of older ones only the
-/// sums are kept.
+/// Runs of one sink that are told one by one, at the most: an endless sink must not fill memory. Of older
+/// ones only the sums are kept.
 pub const MAX_RUNS: usize = 1024;
 
 /// A control frame on its way to whoever answers it.
@@ -139,11 +139,11 @@ impl<P: RxPort> RxWorker<P> {
     }
 }
 
-/// Where a run is counted of which no START was heard, a START is followed at once: what began that run may have been a
-/// stray frame, and by the time that the controller reads the START the first frames behind it have come.
+/// Where what is counted gives way to a START, that is followed at once: by the time that the controller
+/// reads it, the first frames behind it may have come.
 #[cold]
 fn give_way(probe: &Probe, body: &[u8], latch: &Latch, now: Nanos) {
-    if latch.tentative() && matches!(control::decode(body), Ok(Control::Start(_))) {
+    if latch.gives_way(now) && matches!(control::decode(body), Ok(Control::Start(_))) {
         latch.claim(probe.run, now);
     }
 }

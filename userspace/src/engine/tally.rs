@@ -9,12 +9,12 @@ use crate::port::RxDrops;
 use crate::units::{FCS_BYTES, Nanos};
 use std::collections::BTreeMap;
 
-/// Sequence spaces that are followed of a run of which no START was heard: senders have one a queue, and made-up
-/// frames must not fill memory. Eight KiB each.
+/// Sequence spaces that are followed of a run of which no START was heard: senders have one a queue, and
+/// made-up frames must not fill memory. Eight KiB each.
 const MAX_UNTOLD_SPACES: usize = 256;
 
-/// Flows of one run that are followed one by one, over all its spaces: what a START says must not fill memory either.
-/// Eight bytes each.
+/// Flows of one run that are followed one by one, over all its spaces: what a START says must not fill memory
+/// either. Eight bytes each.
 const MAX_FOLLOWED: u64 = 1 << 24;
 
 /// One run as one receive worker, or all of them together, saw it.
@@ -47,7 +47,8 @@ pub struct RxTally {
     followed: u64,
     /// One-way latency of the frames whose clock is ours.
     pub latency: Latency,
-    /// The same once the tally is closed: the table of a run that is over would take 200 KB for as long as the sink runs.
+    /// The same once the tally is closed: the table of a run that is over would take 200 KB for as long as
+    /// the sink runs.
     packed: PackedLatency,
     /// Probes stamped by another clock.
     pub foreign_clock: u64,
@@ -95,25 +96,14 @@ impl RxTally {
     /// Books one probe of `wire_len` bytes (without FCS) that arrived at `now`.
     #[inline]
     pub(super) fn probe(&mut self, probe: &Probe, wire_len: usize, now: Nanos, latch: &Latch) {
-        let space = probe.stream.space();
-        let known = matches!(self.open.get(usize::from(space)), Some(Some(_)));
-        if !known && !self.may_open(space, latch) {
+        if let Some(Some(books)) = self.open.get_mut(usize::from(probe.stream.space())) {
+            books.see(probe.seq);
+        } else if !self.first_of_space(probe, latch) {
             return self.reject(Reason::NoSuchSpace);
         }
         self.probes += 1;
         self.bytes += wire_len as u64 + u64::from(FCS_BYTES);
         self.arrivals = Some((self.arrivals.map_or(now, |(first, _)| first), now));
-        match self.open.get_mut(usize::from(space)) {
-            Some(Some(books)) => drop(books.see(probe.seq)),
-            _ => self.first_of_space(probe, latch),
-        }
-    }
-
-    /// Whether the run may have that sequence space: its sender has announced so many, or they are still few. One that
-    /// it cannot have is of a spoilt or foreign frame.
-    #[cold]
-    fn may_open(&self, space: u16, latch: &Latch) -> bool {
-        latch.shape(self.epoch).map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces)
     }
 
     /// Books a rejected frame.
@@ -124,11 +114,16 @@ impl RxTally {
         }
     }
 
-    /// The first frame of a space: the only time that receiving takes memory.
+    /// The first frame of a space: the only time that receiving takes memory. False where the run cannot have
+    /// that space, since its sender has announced fewer, or they have become too many: the frame is a spoilt
+    /// or a foreign one.
     #[cold]
-    fn first_of_space(&mut self, probe: &Probe, latch: &Latch) {
-        let Shape { flows, spaces } = latch.shape(self.epoch).unwrap_or(Shape { flows: 1, spaces: 1 });
-        let space = probe.stream.space();
+    fn first_of_space(&mut self, probe: &Probe, latch: &Latch) -> bool {
+        let (shape, space) = (latch.shape(self.epoch), probe.stream.space());
+        if !shape.map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces) {
+            return false;
+        }
+        let Shape { flows, spaces } = shape.unwrap_or(Shape { flows: 1, spaces: 1 });
         // Beyond that order is judged over the space as a whole.
         let followed = self.followed.saturating_add(u64::from(flows));
         let flows = if followed <= MAX_FOLLOWED { flows } else { MAX_FLOWS + 1 };
@@ -145,6 +140,7 @@ impl RxTally {
             *place = Some(Box::new(books));
             self.opened += 1;
         }
+        true
     }
 
     /// Turns the books of the sequence spaces into their counts, and what is large into what is small.

@@ -80,8 +80,8 @@ pub struct End {
     pub device_drops: Option<u64>,
     /// The sending window.
     pub duration_ns: u64,
-    /// How long ago the sender first announced the run, when it said this: who has listened for longer has missed
-    /// nothing, even where it heard no START. None from a sender that does not tell.
+    /// How long ago the sender first announced the run, when it said this: who has listened for longer has
+    /// missed nothing, even where it heard no START. None from a sender that does not tell.
     #[serde(default)]
     pub age_ns: Option<u64>,
 }

@@ -1,4 +1,5 @@
-//! Whether a control message can be one of a sender's: what it says ends in Reports and on terminals. Knows no run.
+//! Whether a control message can be one of a sender's: what it says ends in Reports and on terminals. Knows
+//! no run.
 
 use super::control::{Control, ControlError, End, Start};
 use super::probe::MAX_SPACES;

@@ -15,7 +15,8 @@ pub enum Reason {
     UdpChecksum,
     /// A whole probe, but of another run. Inspection never says so: it knows no run. The engine does.
     OtherRun,
-    /// A whole probe of the run, but of a sequence space that its sender does not have. The engine says so, too.
+    /// A whole probe of the run, but of a sequence space that its sender does not have. The engine says so,
+    /// too.
     NoSuchSpace,
 }
 

@@ -1,5 +1,5 @@
-//! What is known of drivers whose native XDP does not serve an AF_XDP receiver as it seems to. A driver that is not in the
-//! table is tried, and so is one in it whose kernel claims more. Judges no interface.
+//! What is known of drivers whose native XDP does not serve an AF_XDP receiver as it seems to. A driver that
+//! is not in the table is tried, and so is one in it whose kernel claims more. Judges no interface.
 
 /// One driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,8 @@ pub enum NativeRedirect {
     Dropped,
     /// It takes no program.
     NoNativeXdp,
-    /// It hands the program to the VF below it as well, through which most frames come: the VF's driver decides.
+    /// It hands the program to the VF below it as well, through which most frames come: the VF's driver
+    /// decides.
     AsTheVfDoes,
 }
 

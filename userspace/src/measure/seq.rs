@@ -116,8 +116,8 @@ impl SequenceBooks {
     }
 
     /// A frame with this number has arrived. The first may have any; from then on a number means the one
-    /// nearest to the highest, so that a jump of 2^31 or more counts as back. A jump ahead over the window is doubted
-    /// until a second one confirms it.
+    /// nearest to the highest, so that a jump of 2^31 or more counts as back. A jump ahead over the window is
+    /// doubted until a second one confirms it.
     #[inline]
     pub fn see(&mut self, seq32: u32) -> Seen {
         let at = self.extend(seq32);
@@ -141,9 +141,9 @@ impl SequenceBooks {
         seen
     }
 
-    /// A number that leaps over the whole window is followed once another one near it has leapt too (RFC 3550, A.1, does the
-    /// same). A single one is of a frame whose bytes have changed, and following it would make all later ones late; until
-    /// then it counts as late itself.
+    /// A number that leaps over the whole window is followed once another one near it has leapt too (RFC
+    /// 3550, A.1, does the same). A single one is of a frame whose bytes have changed, and following it would
+    /// make all later ones late; until then it counts as late itself.
     #[cold]
     fn leap(&mut self, at: u64) -> Seen {
         match self.leapt.replace(at) {

@@ -50,7 +50,8 @@ pub fn attach(
 }
 
 fn modes_to_try(choice: XdpChoice, facts: &InterfaceFacts) -> Vec<AttachMode> {
-    // Where the kernel does not tell, the table may know; where it claims to redirect, it is tried, and watched.
+    // Where the kernel does not tell, the table may know; where it claims to redirect, it is tried, and
+    // watched.
     let redirects = match facts.xdp_features {
         Some(features) => features.contains(XdpFeatures::REDIRECT),
         None => useless(facts).is_none(),

@@ -68,8 +68,8 @@ const fn unheard_of(run: &RunFacts<'_>) -> u64 {
     run.swap.silent + run.swap.unseen
 }
 
-/// Sequence spaces in which a frame bore a number that the sender has not written: its bytes changed on the way, and no
-/// checksum said so.
+/// Sequence spaces in which a frame bore a number that the sender has not written: its bytes changed on the
+/// way, and no checksum said so.
 pub fn beyond(run: &RunFacts<'_>, sent: &Sent) -> usize {
     let built = |space| sent.built_by_space.get(space).copied().unwrap_or(0);
     run.tally

@@ -1,5 +1,5 @@
-//! From native to generic XDP within a run: for a driver that took the program and drops what it redirects. The latch,
-//! the conversation and the books go on; what was dropped meanwhile is counted.
+//! From native to generic XDP within a run: for a driver that took the program and drops what it redirects.
+//! The latch, the conversation and the books go on; what was dropped meanwhile is counted.
 
 use super::attach::{self, Ports};
 use super::shift::Shift;
@@ -13,6 +13,9 @@ use crate::finding::{Code, Finding, Severity};
 use crate::host::DeviceCounters;
 use crate::host::drivers::{self, DriverNote};
 use crate::xdp::{AttachMode, QueueCounters};
+
+/// Tries to read two counters at the same moment.
+const TRIES: u32 = 10;
 
 /// Frames that reached the interface and no socket, because redirect did not work or was being replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,18 +40,16 @@ impl Sink<'_> {
     /// # Errors
     /// Why it could not, or may not, be done; the workers have ended and nothing is attached.
     pub(super) fn fall_back(&mut self, shift: Shift, interrupt: &Interrupt) -> Result<Shift, Vec<Finding>> {
+        // First the workers: nothing comes to them, and they keep the cores busy that the change needs. The
+        // program drops and counts meanwhile what has no socket.
+        self.take_in(shift.end());
+        self.swap.silent = self.missing().unwrap_or(0);
         if !self.may_fall_back() {
             self.readings.stop(&self.attached.program);
             self.attached.program.detach();
-            self.take_in(shift.end());
-            self.swap.silent = self.missing().unwrap_or(0);
             return Err(vec![silent(self, Severity::Fail)]);
         }
-        let replaced = self.replace_program();
-        // Behind the program: until the old sockets close, it still redirects to them.
-        self.take_in(shift.end());
-        self.swap.silent = self.missing().unwrap_or(0);
-        replaced.map_err(|finding| vec![silent(self, Severity::Warn), finding])?;
+        self.replace_program().map_err(|finding| vec![silent(self, Severity::Warn), finding])?;
         let warning = silent(self, Severity::Warn);
         if !self.config.output.quiet {
             tell(std::slice::from_ref(&warning));
@@ -59,7 +60,8 @@ impl Sink<'_> {
         Ok(shift)
     }
 
-    /// Takes the program out of the driver and attaches it in the stack, with as little time between as can be.
+    /// Takes the program out of the driver and attaches it in the stack, with as little time between as can
+    /// be.
     fn replace_program(&mut self) -> Result<(), Finding> {
         self.readings.stop(&self.attached.program);
         let seen_before = self.seen();
@@ -74,10 +76,22 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Frames that the device has counted, and those that the program has.
+    /// Frames that the device has counted, and those that the program has, at the same moment: of several
+    /// tries the one within which the fewest frames came.
     fn seen(&self) -> Option<(i128, i128)> {
-        let device = DeviceCounters::read(self.facts.ifindex).ok()?;
-        Some((i128::from(device.rx_packets), i128::from(self.counters().frames())))
+        let mut best: Option<(u64, (i128, i128))> = None;
+        for _ in 0..TRIES {
+            let before = self.counters().frames();
+            let device = DeviceCounters::read(self.facts.ifindex).ok()?.rx_packets;
+            let came = self.counters().frames() - before;
+            if best.is_none_or(|(fewest, _)| came < fewest) {
+                best = Some((came, (i128::from(device), i128::from(before))));
+            }
+            if came == 0 {
+                break;
+            }
+        }
+        best.map(|(_, seen)| seen)
     }
 
     fn reopen(&mut self, interrupt: &Interrupt) -> Result<Shift, Failure> {
@@ -97,8 +111,8 @@ impl Sink<'_> {
         queues.unwrap_or_default().into_iter().sum()
     }
 
-    /// Frames that were redirected, and neither came out of a socket nor were counted by one as dropped. None when more
-    /// came than were redirected.
+    /// Frames that were redirected, and neither came out of a socket nor were counted by one as dropped. None
+    /// when more came than were redirected.
     pub(super) fn missing(&self) -> Option<u64> {
         self.counters().redirected.checked_sub(redirected::accounted(&self.outcomes))
     }

@@ -1,5 +1,5 @@
-//! What link, sender and bytes did to a run, as findings on the sink's side. Knows the run's books, and no policy of when
-//! a sink ends.
+//! What link, sender and bytes did to a run, as findings on the sink's side. Knows the run's books, and no
+//! policy of when a sink ends.
 
 use super::report::RunFacts;
 use super::{Aftermath, Sink, books};

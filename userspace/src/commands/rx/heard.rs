@@ -4,8 +4,8 @@ use crate::frame::{End, SpaceTotal, Start};
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-/// How much longer than a run has lasted a sink must have listened: an END waits that long at the most between the
-/// sender's clock and this one's, unless somebody was stopped.
+/// How much longer than a run has lasted a sink must have listened: an END waits that long at the most
+/// between the sender's clock and this one's, unless somebody was stopped.
 const CERTAIN: Nanos = Nanos::from_millis(200);
 
 /// What was heard of one run.
@@ -51,15 +51,16 @@ impl Heard {
             .map_or(!self.parts.is_empty(), |known| known.started_unix_ns != start.started_unix_ns)
     }
 
-    /// Whether everything that was sent could have been heard: a START was, or the END has told how long ago the run began,
-    /// and this sink had `listened` for longer than that.
+    /// Whether everything that was sent could have been heard: a START was, or the END has told how long ago
+    /// the run began, and this sink had `listened` for longer than that.
     #[must_use]
     pub const fn heard_from_the_start(&self) -> bool {
         self.start.is_some() || self.whole
     }
 
-    /// Takes a part of an END that comes to a sink which has `listened` for so long; repetitions change nothing. What was said
-    /// last counts: an END before it was of an earlier run under the tag, or of a stranger.
+    /// Takes a part of an END that comes to a sink which has `listened` for so long; repetitions change
+    /// nothing. What was said last counts: an END before it was of an earlier run under the tag, or of a
+    /// stranger.
     pub fn end(&mut self, end: End, listened: Nanos) {
         self.whole |= end.age_ns.is_some_and(|age| listened > Nanos(age) + CERTAIN);
         self.parts.retain(|_, other| other.parts == end.parts);

@@ -230,8 +230,8 @@ impl<'a> Sink<'a> {
         self.outcomes.extend(outcomes.unwrap_or_default());
     }
 
-    /// Whether all that was redirected is in our books. What is missing is a drop of the kernel's; with several runs
-    /// nobody knows of which.
+    /// Whether all that was redirected is in our books. What is missing is a drop of the kernel's; with
+    /// several runs nobody knows of which.
     fn disagreement(&mut self) -> Option<Finding> {
         if self.panicked || self.config.count_only {
             return None;

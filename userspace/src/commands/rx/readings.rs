@@ -160,6 +160,12 @@ impl Readings {
         self.link.gone()
     }
 
+    /// Whether the link is away.
+    #[must_use]
+    pub const fn link_away(&self) -> bool {
+        self.link.away()
+    }
+
     /// Watches the link anew: what it did meanwhile was our own doing.
     pub fn forgive_link(&mut self) {
         self.link = LinkWatch::begin(self.on.ifindex, monotonic());

@@ -1,11 +1,12 @@
-//! Whether the driver really hands over what the program redirects: a native attach is no proof of it. Knows counters
-//! and time; knows no socket, no program and not what to do about it.
+//! Whether the driver really hands over what the program redirects: a native attach is no proof of it. Knows
+//! counters and time; knows no socket, no program and not what to do about it.
 
 use crate::engine::Progress;
 use crate::units::Nanos;
 use std::sync::Arc;
 
-/// How long the first frames that were redirected may be under way to a socket: many times what any ring takes.
+/// How long the first frames that were redirected may be under way to a socket: many times what any ring
+/// takes.
 const PATIENCE: Nanos = Nanos::from_millis(200);
 
 /// What is known.

@@ -1,10 +1,11 @@
-//! Whether what came out of the sockets is what the program put into them: a check of our own books against a counter
-//! that is not ours. Knows sums over a whole session, and no run.
+//! Whether what came out of the sockets is what the program put into them: a check of our own books against a
+//! counter that is not ours. Knows sums over a whole session, and no run.
 
 use crate::engine::{Books, Outcome};
 use crate::finding::{Code, Finding, Severity};
 
-/// Frames that may be under way in each queue when the counters are read: one poll's worth (NAPI_POLL_WEIGHT).
+/// Frames that may be under way in each queue when the counters are read: one poll's worth
+/// (NAPI_POLL_WEIGHT).
 const IN_FLIGHT_A_QUEUE: u64 = 64;
 
 /// Frames that came out of sockets, or were dropped in front of them and counted.

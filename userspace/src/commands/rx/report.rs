@@ -70,8 +70,8 @@ fn take_tallies(outcomes: &mut [Outcome]) -> Vec<RxTally> {
     outcomes.iter_mut().flat_map(take).filter(told).collect()
 }
 
-/// The tallies of one run. What workers counted before any run (epoch 0) is told with the first; a run that has no window,
-/// since it gave way within one look, is told with the next, as frames of another run.
+/// The tallies of one run. What workers counted before any run (epoch 0) is told with the first; a run that
+/// has no window, since it gave way within one look, is told with the next, as frames of another run.
 fn gather<'r>(
     sink: &'r Sink<'_>,
     window: &'r Window,
@@ -107,7 +107,8 @@ fn gather<'r>(
     }
 }
 
-/// Whether the last of so many frames came so shortly before `stopped` that the next was still to be expected.
+/// Whether the last of so many frames came so shortly before `stopped` that the next was still to be
+/// expected.
 fn recent((first, last): (Nanos, Nanos), frames: u64, stopped: Nanos) -> bool {
     let gap = (last - first).0 / frames.max(2).saturating_sub(1);
     stopped - last < Nanos(gap.saturating_mul(3)).max(PAUSE)

@@ -1,4 +1,5 @@
-//! The workers of a sink under way: started over its sockets, and ended with their books. Knows no run and no Report.
+//! The workers of a sink under way: started over its sockets, and ended with their books. Knows no run and no
+//! Report.
 
 use crate::commands::placement;
 use crate::engine::{self, Outcome, Progress, Running, Worker};

@@ -94,7 +94,8 @@ impl Talk {
             match self.link.receive() {
                 Ok(Some(message)) => self.hear(message, now),
                 Ok(None) => break,
-                // The socket says so once and goes on when the interface does; the watch over the link tells of it.
+                // The socket says so once and goes on when the interface does; the watch over the link tells
+                // of it.
                 Err(finding) if finding.code == Code::LinkLost => break,
                 Err(finding) => return Err(finding),
             }
@@ -162,8 +163,8 @@ impl Talk {
         }
     }
 
-    /// For how long the sink had listened when that was said which is heard now. What waited while this process was stopped
-    /// was said earlier than it is heard, by nobody knows how much.
+    /// For how long the sink had listened when that was said which is heard now. What waited while this
+    /// process was stopped was said earlier than it is heard, by nobody knows how much.
     fn listened(&self, now: Nanos) -> Nanos {
         let late =
             self.stalled.filter(|(end, _)| now - *end < BACKLOG).map_or(Nanos(0), |(_, length)| length);

@@ -97,10 +97,16 @@ fn unexplained(sink: &Sink<'_>, run: &RunFacts<'_>, report: &Report) -> Option<F
     let unexplained = report.balance.unexplained?;
     let frames = unexplained.checked_sub(corrupted(run)).filter(|frames| *frames > 0)?;
     let what = format!("{frames} frames were lost and no counter says where");
+    let why = if run.swap.silent > 0 {
+        "they were in the device's queues when the program was taken out of the driver, or it does not count what it drops"
+    } else {
+        "they left the sender's driver and did not reach this socket: a switch, a cable, or a NIC that does not count what it drops"
+    };
     Some(
-        Finding::new(Code::LossUnexplained, Severity::Warn, name(sink), what)
-            .why("they left the sender's driver and did not reach this socket: a switch, a cable, or a NIC that does not count what it drops")
-            .remedy(format!("compare `ethtool -S {}` and the sender's before and after a run", sink.facts.name)),
+        Finding::new(Code::LossUnexplained, Severity::Warn, name(sink), what).why(why).remedy(format!(
+            "compare `ethtool -S {}` and the sender's before and after a run",
+            sink.facts.name
+        )),
     )
 }
 

@@ -132,6 +132,7 @@ pub struct Watch<'w, 'a> {
     ending: Ending,
     interrupt: &'w Interrupt,
     redirect: Redirect,
+    link_away: bool,
     epoch: u32,
     before: Sums,
     intervals: VecDeque<Vec<IntervalRow>>,
@@ -141,7 +142,16 @@ impl<'w, 'a> Watch<'w, 'a> {
     /// Watches a sink whose workers are about to start.
     pub fn new(sink: &'w mut Sink<'a>, ending: Ending, interrupt: &'w Interrupt) -> Self {
         let (before, intervals) = (Sums::default(), VecDeque::new());
-        Self { sink, ending, interrupt, redirect: Redirect::Open(None), epoch: 0, before, intervals }
+        Self {
+            sink,
+            ending,
+            interrupt,
+            redirect: Redirect::Open(None),
+            link_away: false,
+            epoch: 0,
+            before,
+            intervals,
+        }
     }
 
     /// Watches until it is time to stop.
@@ -157,6 +167,7 @@ impl<'w, 'a> Watch<'w, 'a> {
             self.turn_over(now, live);
             self.before = sums;
             self.sink.readings.look(now, &self.sink.attached.program, &self.sink.latch);
+            self.tell_of_link();
             // While nobody sends there is nothing to tell.
             if self.epoch > 0 {
                 live.tick(now, sums);
@@ -183,10 +194,20 @@ impl<'w, 'a> Watch<'w, 'a> {
         }
     }
 
-    /// Called once a session: when the first frame has come, or at once or after a fall-back where none is to be waited for.
-    /// From here on nothing is attached and no socket is opened any more.
+    /// Called once a session: when the first frame has come, or at once or after a fall-back where none is to
+    /// be waited for. From here on nothing is attached and no socket is opened any more.
     fn settle(&mut self) {
         self.redirect = Redirect::Settled;
+    }
+
+    /// Says when the link goes and when it comes back: a sink that waits in vain should not seem to wait for
+    /// a sender.
+    fn tell_of_link(&mut self) {
+        let away = self.sink.readings.link_away();
+        if std::mem::replace(&mut self.link_away, away) != away {
+            let state = if away { "the link is away; waiting for it" } else { "the link is back" };
+            notice(self.sink.config.output.quiet, "rx", state);
+        }
     }
 
     fn ended(self, shift: Option<Shift>, failed: Vec<Finding>) -> Watched {

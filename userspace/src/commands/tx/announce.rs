@@ -18,8 +18,8 @@ const START_PAUSE: Duration = Duration::from_millis(5);
 /// ENDs sent, and the pause between them: together a tenth of a second, longer than a burst of loss.
 const ENDS: u32 = 10;
 const END_PAUSE: Nanos = Nanos::from_millis(10);
-/// For how long a sink that is known to be there is told again, and how often: it may have been stopped, or have lost all
-/// of the ENDs in a full ring.
+/// For how long a sink that is known to be there is told again, and how often: it may have been stopped, or
+/// have lost all of the ENDs in a full ring.
 const ANSWER_PATIENCE: Nanos = Nanos::from_millis(400);
 const LATE_END_PAUSE: Nanos = Nanos::from_millis(50);
 /// The same after Ctrl-C, counted from there: the Report comes within a second.
@@ -77,8 +77,8 @@ impl Farewell {
     }
 }
 
-/// Says what was sent: so many times, or until a sink has said that it has heard; to a sink that is known to be there and
-/// does not answer, for longer: it may have been stopped for a while.
+/// Says what was sent: so many times, or until a sink has said that it has heard; to a sink that is known to
+/// be there and does not answer, for longer: it may have been stopped for a while.
 ///
 /// # Errors
 /// When no frame can be sent, for instance because the interface is gone.
@@ -118,7 +118,8 @@ fn say_end(link: &mut ControlLink, offer: &Offer, word: &LastWord, began: Nanos)
     })
 }
 
-/// Whether a sink says within `pause` that it has heard the END of `run`. Without an answer the pause is waited out.
+/// Whether a sink says within `pause` that it has heard the END of `run`. Without an answer the pause is
+/// waited out.
 fn heard(link: &mut ControlLink, run: u16, pause: Nanos) -> bool {
     let until = monotonic() + pause;
     while monotonic() < until {
