@@ -4,6 +4,8 @@
 
 #[path = "engine/bench.rs"]
 mod bench;
+#[path = "engine/sender.rs"]
+mod sender;
 
 use bench::{Bench, Setup};
 use proptest::prelude::*;

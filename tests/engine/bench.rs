@@ -17,8 +17,8 @@ pub const RUN: u16 = 7;
 const CLOCK: u16 = 3;
 const PORT: u16 = 9;
 /// Chunks of the sender: four batches.
-const CHUNKS: u32 = 256;
-const BATCH: u32 = 64;
+pub const CHUNKS: u32 = 256;
+pub const BATCH: u32 = 64;
 
 /// What to send and through what.
 #[derive(Debug, Clone, Copy)]
@@ -51,24 +51,29 @@ fn stack() -> Stack {
     }
 }
 
+/// Frames of 64 bytes of one sequence space.
+pub fn stream(flows: u32) -> Stream {
+    let spec = StreamSpec {
+        stack: stack(),
+        size: FrameSize::MIN,
+        flows,
+        space: 0,
+        spaces: 1,
+        run: RUN,
+        clock: CLOCK,
+        verify: true,
+    };
+    Stream::new(spec).unwrap()
+}
+
 impl Bench {
     /// Everything connected and begun; `tap` hears what the wire does.
     pub fn new(setup: Setup, tap: impl FnMut(Event, &[u8]) + Send + 'static) -> Self {
         let (port, ports) = wire(setup.queues, 4 * BATCH as usize, CHUNKS, setup.faults, tap);
         let handle = port.handle();
-        let spec = StreamSpec {
-            stack: stack(),
-            size: FrameSize::MIN,
-            flows: setup.flows,
-            space: 0,
-            spaces: 1,
-            run: RUN,
-            clock: CLOCK,
-            verify: true,
-        };
         let pacer = Pacer::new(None, Limits { count: Some(setup.frames), duration: None }, BATCH);
         let progress = || Arc::new(Progress::default());
-        let tx = TxWorker::new(port, Stream::new(spec).unwrap(), 0, pacer, CHUNKS, progress());
+        let tx = TxWorker::new(port, stream(setup.flows), 0, pacer, CHUNKS, progress());
         let latch = Arc::new(Latch::new(None));
         let epoch = latch.admit(RUN, Nanos(1)).expect("the first run is admitted");
         latch.announce(epoch, Shape { flows: setup.flows, spaces: 1 });

@@ -65,7 +65,14 @@ pub fn record(lab: &NetLab, bytes: usize, args: &[&str]) -> Vec<Packet> {
     let tcpdump = Running::start(&mut tcpdump);
     until("tcpdump to listen", DEADLINE, || tcpdump.stderr().contains("listening on"));
     lab.start(End::A, "tx", args).wait(DEADLINE).expect_code(0);
-    until("the frames to be captured", DEADLINE, || size_of(file.path()) >= bytes);
+    // The control frames and pcap's own headers count as well, so there may be more to come: until it grows
+    // no more.
+    let mut before = 0;
+    until("the frames to be captured", DEADLINE, || {
+        std::thread::sleep(Duration::from_millis(100));
+        let now = size_of(file.path());
+        std::mem::replace(&mut before, now) == now && now >= bytes
+    });
     let done = tcpdump.interrupt(DEADLINE);
     assert!(done.stderr.contains("\n0 packets dropped by kernel"), "{}", done.stderr);
     dissect(&file)

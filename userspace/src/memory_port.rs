@@ -1,12 +1,15 @@
 //! A seeded wire in memory behind the seam: loss, duplication, reordering, corruption and several receive queues by
 //! hash, so that the engines can be tested exactly and without privileges. It knows no probe and no run.
 
+mod driver;
 mod faults;
 mod queue;
 
+pub use driver::Refused;
 pub use faults::{Faults, Ppm};
 
 use crate::port::{Done, PortError, RxDrops, RxFrame, RxPort, Slot, Source, TxPort};
+use driver::Driver;
 use faults::{Dice, Fate};
 use queue::FrameQueue;
 use std::collections::VecDeque;
@@ -35,6 +38,7 @@ struct Wire {
     /// Frames held back, with the number of the frame behind which each is let go.
     held: VecDeque<(u64, Vec<u8>)>,
     dice: Dice,
+    driver: Driver,
     carried: u64,
     tap: Tap,
 }
@@ -44,7 +48,6 @@ pub struct MemoryTx {
     wire: Arc<Mutex<Wire>>,
     chunks: Vec<[u8; CHUNK_BYTES]>,
     free: Vec<Slot>,
-    completed: Vec<Slot>,
 }
 
 /// One receive queue of the wire.
@@ -68,6 +71,7 @@ pub fn wire(
         queues: (0..queues).map(|_| FrameQueue::new(depth, CHUNK_BYTES)).collect(),
         held: VecDeque::with_capacity(faults.hold_frames as usize + 1),
         dice: Dice::new(faults),
+        driver: Driver::with_room(chunks),
         carried: 0,
         tap: Box::new(tap),
     }));
@@ -75,7 +79,6 @@ pub fn wire(
         wire: Arc::clone(&wire),
         chunks: vec![[0; CHUNK_BYTES]; chunks as usize],
         free: (0..chunks).rev().map(Slot).collect(),
-        completed: Vec::with_capacity(chunks as usize),
     };
     let rx = (0..queues)
         .map(|queue| MemoryRx { wire: Arc::clone(&wire), queue, frame: Vec::with_capacity(CHUNK_BYTES) })
@@ -154,6 +157,16 @@ impl MemoryTx {
 pub struct WireHandle(Arc<Mutex<Wire>>);
 
 impl WireHandle {
+    /// Has the driver hold completions back, or give them again.
+    pub fn hold_completions(&self, holds: bool) {
+        lock(&self.0).driver.hold(holds);
+    }
+
+    /// Has so many of the next descriptors refused.
+    pub fn refuse(&self, descriptors: u64, refused: Refused) {
+        lock(&self.0).driver.refuse(descriptors, refused);
+    }
+
     /// Lets go of every frame that is still held back.
     pub fn flush(&self) {
         let mut wire = lock(&self.0);
@@ -177,8 +190,10 @@ impl TxPort for MemoryTx {
                 });
             };
             source.write(slot, buf);
-            lock(&self.wire).carry(buf);
-            self.completed.push(slot);
+            let mut wire = lock(&self.wire);
+            if wire.driver.take(slot) {
+                wire.carry(buf);
+            }
             sent += 1;
         }
         Ok(sent)
@@ -189,20 +204,19 @@ impl TxPort for MemoryTx {
     }
 
     fn reclaim(&mut self, mut done: impl FnMut(Done)) -> usize {
-        let n = self.completed.len();
-        for slot in self.completed.drain(..) {
+        let free = &mut self.free;
+        lock(&self.wire).driver.complete(|slot| {
             done(Done { slot });
-            self.free.push(slot);
-        }
-        n
+            free.push(slot);
+        })
     }
 
     fn in_flight(&self) -> usize {
-        self.completed.len()
+        lock(&self.wire).driver.in_flight()
     }
 
     fn invalid(&self) -> u64 {
-        0
+        lock(&self.wire).driver.invalid
     }
 }
 

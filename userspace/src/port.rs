@@ -1,6 +1,7 @@
 //! The seam: how the engines send and receive frames without knowing what carries them. Bytes cross it,
 //! descriptors never do.
 
+use crate::units::Nanos;
 use thiserror::Error;
 
 /// Index of a stable chunk of the sender's memory: the same slot always means the same bytes.
@@ -16,6 +17,9 @@ pub enum PortError {
     /// The interface was removed or the socket lost its device; nothing more will come.
     #[error("the interface is gone")]
     Gone,
+    /// The link is up and the driver completes nothing.
+    #[error("the driver completed nothing for {} s", .0.as_secs_f64())]
+    Stalled(Nanos),
     /// Anything else, in words; `what` names the operation.
     #[error("{what}: {why}")]
     Other {
@@ -51,7 +55,7 @@ pub trait TxPort {
     fn kick(&mut self) -> Result<(), PortError>;
     /// Takes completions back; `done` is called for each. Returns how many.
     fn reclaim(&mut self, done: impl FnMut(Done)) -> usize;
-    /// Frames submitted and neither completed nor known to be invalid.
+    /// Frames submitted and not completed; on kernels that keep descriptors that they refuse, those as well.
     fn in_flight(&self) -> usize;
     /// Descriptors that the kernel refused as invalid so far.
     fn invalid(&self) -> u64;

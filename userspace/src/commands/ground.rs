@@ -73,12 +73,16 @@ fn with_carrier(
 pub fn wait_for_carrier(facts: &InterfaceFacts, wait: Nanos, interrupt: &Interrupt) -> Result<(), Failure> {
     let deadline = monotonic() + wait;
     let mut told = false;
-    while !InterfaceFacts::read(&facts.name)?.carrier {
+    loop {
+        let now = InterfaceFacts::read(&facts.name)?;
+        if now.carrier {
+            return Ok(());
+        }
         if interrupt.raised() {
             return Err(Failure::interrupted(&facts.name));
         }
         if monotonic() >= deadline {
-            return Err(no_carrier(&facts.name, wait).into());
+            return Err(unfit(&now).unwrap_or_else(|| no_carrier(&facts.name, wait)).into());
         }
         if !told {
             told = true;
@@ -86,7 +90,6 @@ pub fn wait_for_carrier(facts: &InterfaceFacts, wait: Nanos, interrupt: &Interru
         }
         thread::sleep(LINK_PERIOD);
     }
-    Ok(())
 }
 
 fn no_carrier(name: &str, wait: Nanos) -> Finding {

@@ -9,6 +9,7 @@ pub mod demo;
 mod failure;
 mod ground;
 mod interrupt;
+mod link_watch;
 mod live;
 pub mod man;
 mod meter;

@@ -59,6 +59,10 @@ pub fn unpinned(iface: &str, outcomes: &[Outcome]) -> Option<Finding> {
 pub fn port_failed(iface: &str, doing: &str, error: &PortError) -> Finding {
     let (code, remedy) = match error {
         PortError::Gone => (Code::InterfaceGone, "bring the interface back and run again"),
+        PortError::Stalled(_) => (
+            Code::TxStalled,
+            "look for the driver's reason with dmesg; ip link set down and up resets most NICs",
+        ),
         PortError::LinkDown => (Code::LinkLost, "check cable and far end, and run again"),
         _ => (Code::System, "run it again; if it stays, report it with the JSON Report"),
     };

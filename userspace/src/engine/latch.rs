@@ -8,9 +8,12 @@ use std::sync::atomic::{
 
 /// Silence after which another run may take the latched one's place.
 pub const SILENCE: Nanos = Nanos::SECOND;
-/// The same once the latched run has told its END: what was under way then has arrived, and the sender still repeats
-/// its END for twice as long.
+/// The same once the latched run has told its END: what was under way then has arrived.
 pub const SILENCE_AFTER_END: Nanos = Nanos::from_millis(50);
+
+/// The same where a START says that another run begins: a sender that was answered tells its END once, and
+/// the next may be waiting.
+pub const SILENCE_BEFORE_START: Nanos = Nanos::from_millis(10);
 
 /// What the sender's START says about its sequence: needed to judge reordering inside a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,8 @@ pub struct Latch {
     expecting: AtomicBool,
     /// The last epoch whose END was heard; none has the highest number.
     concluded: AtomicU32,
+    /// The last epoch whose START was heard; 0 before the first.
+    announced: AtomicU32,
 }
 
 impl Latch {
@@ -47,6 +52,7 @@ impl Latch {
             shape: AtomicU64::new(0),
             expecting: AtomicBool::new(false),
             concluded: AtomicU32::new(u32::MAX),
+            announced: AtomicU32::new(0),
         }
     }
 
@@ -70,12 +76,12 @@ impl Latch {
         Some(self.last_probe.load(Relaxed)).filter(|ns| *ns > 0).map(Nanos)
     }
 
-    /// What the sender of the run that is counted now said of its sequence.
+    /// What the sender of run number `epoch` said of its sequence, as long as no later one has spoken.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "taken apart as it was put together")]
-    pub fn shape(&self) -> Option<Shape> {
+    pub fn shape(&self, epoch: u32) -> Option<Shape> {
         let packed = self.shape.load(Acquire);
-        let said_of_this = packed != 0 && (packed >> 48) as u16 == self.epoch() as u16;
+        let said_of_this = packed != 0 && (packed >> 48) as u16 == epoch as u16;
         said_of_this.then_some(Shape { flows: packed as u32, spaces: (packed >> 32) as u16 })
     }
 
@@ -83,7 +89,39 @@ impl Latch {
     pub fn announce(&self, epoch: u32, shape: Shape) {
         let of = u64::from(epoch) << 48;
         self.shape.store(u64::from(shape.flows) | u64::from(shape.spaces) << 32 | of, Release);
+        self.announced.fetch_max(epoch, Release);
         self.expecting.store(true, Release);
+    }
+
+    /// Whether a run is counted of which no START was heard: it may be one that was under way before this
+    /// sink, or a stray frame.
+    #[must_use]
+    pub fn tentative(&self) -> bool {
+        let epoch = self.epoch();
+        epoch != 0 && self.announced.load(Acquire) != epoch
+    }
+
+    /// Whether what is latched makes room for a START: it was latched without one, or has told its END and
+    /// nothing of it is under way any more.
+    #[must_use]
+    pub fn gives_way(&self, now: Nanos) -> bool {
+        let silence = now - Nanos(self.last_probe.load(Relaxed));
+        self.tentative() || (self.concluded() && silence >= SILENCE_BEFORE_START)
+    }
+
+    /// Follows a START: the number of `run`, which takes the place of what gives way. None when another run
+    /// has been announced and has not ended, or another tag is demanded.
+    pub fn claim(&self, run: u16, now: Nanos) -> Option<u32> {
+        if let Some(epoch) = self.admit(run, now) {
+            return Some(epoch);
+        }
+        if self.only.is_some_and(|only| only != run) || !self.gives_way(now) {
+            return None;
+        }
+        let epoch = self.renew(run, now);
+        // Before the next START can claim the place.
+        self.announced.fetch_max(epoch, Release);
+        (self.run() == Some(run)).then_some(epoch)
     }
 
     /// Notes the END of run number `epoch`: nothing more is expected of it.
@@ -172,6 +210,26 @@ mod tests {
     }
 
     #[test]
+    fn what_no_start_has_announced_gives_way_to_one_that_is() {
+        let latch = Latch::new(None);
+        assert!(!latch.tentative());
+        assert_eq!(latch.admit(666, Nanos(1)), Some(1));
+        assert!(latch.tentative());
+        assert_eq!(latch.admit(7, Nanos(2)), None);
+        assert_eq!((latch.claim(7, Nanos(3)), latch.run()), (Some(2), Some(7)));
+        assert!(!latch.tentative());
+        assert_eq!(latch.claim(8, Nanos(4)), None, "an announced run keeps its place");
+        assert_eq!(latch.claim(7, Nanos(5)), Some(2));
+        latch.touch(Nanos(6));
+        latch.conclude(2);
+        assert_eq!(latch.claim(8, Nanos(5) + SILENCE_BEFORE_START), None, "its last frames may be under way");
+        assert_eq!(latch.admit(8, Nanos(6) + SILENCE_BEFORE_START), None, "a frame alone waits for longer");
+        assert_eq!(latch.claim(8, Nanos(6) + SILENCE_BEFORE_START), Some(3));
+        let only = Latch::new(Some(666));
+        assert_eq!((only.admit(666, Nanos(1)), only.claim(7, Nanos(2))), (Some(1), None));
+    }
+
+    #[test]
     fn a_demanded_tag_is_the_only_one() {
         let latch = Latch::new(Some(9));
         assert_eq!(latch.admit(7, Nanos(1)), None);
@@ -181,16 +239,16 @@ mod tests {
     #[test]
     fn a_shape_is_what_was_announced_of_the_run_that_is_counted() {
         let latch = Latch::new(None);
-        assert_eq!(latch.shape(), None);
+        assert_eq!(latch.shape(0), None);
         let shape = Shape { flows: 65_536, spaces: 64 };
         assert_eq!(latch.admit(7, Nanos(1)), Some(1));
         latch.announce(1, shape);
-        assert_eq!(latch.shape(), Some(shape));
+        assert_eq!((latch.shape(1), latch.shape(2)), (Some(shape), None));
         assert!(latch.expecting());
         latch.conclude(1);
         assert!(!latch.expecting());
         assert_eq!(latch.admit(8, Nanos(1) + SILENCE), Some(2));
-        assert_eq!(latch.shape(), None);
+        assert_eq!(latch.shape(2), None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub use latch::{Latch, SILENCE_AFTER_END, Shape};
 pub use load::Load;
 pub use progress::Progress;
 pub use run::{Crew, Outcome, Running, start};
-pub use rx::{ControlFrame, RxSpec, RxWorker};
+pub use rx::{ControlFrame, MAX_RUNS, RxSpec, RxWorker};
 pub use tally::RxTally;
 pub use tx::{TxBooks, TxWorker};
 

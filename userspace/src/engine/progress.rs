@@ -1,7 +1,9 @@
-//! A worker's figures while it runs, for interval lines: written by the worker, read by anyone.
+//! A worker's figures while it runs, for interval lines: written by the worker, read by anyone. And the one thing that
+//! a worker is told while it runs: whether the link is away.
 
+use crate::units::Nanos;
 use crossbeam_utils::CachePadded;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Figures of one worker so far. A cache line of their own keeps readers from slowing the worker.
 #[derive(Debug, Default)]
@@ -13,6 +15,9 @@ struct Figures {
     bytes: AtomicU64,
     drops: AtomicU64,
     shortfall: AtomicU64,
+    arrived: AtomicBool,
+    looked: AtomicU64,
+    link_away: AtomicBool,
 }
 
 impl Progress {
@@ -30,6 +35,38 @@ impl Progress {
     /// Frames that were due and not sent.
     pub(super) fn set_shortfall(&self, shortfall: u64) {
         self.0.shortfall.store(shortfall, Relaxed);
+    }
+
+    /// Anything at all has come out of the port.
+    pub(super) fn set_arrived(&self) {
+        self.0.arrived.store(true, Relaxed);
+    }
+
+    /// The worker has looked at its port.
+    pub(super) fn set_looked(&self, now: Nanos) {
+        self.0.looked.store(now.0, Relaxed);
+    }
+
+    /// Tells the worker whether the link is away: completions that do not come are then no fault of the driver's.
+    pub fn tell_link(&self, away: bool) {
+        self.0.link_away.store(away, Relaxed);
+    }
+
+    /// Whether the link is away.
+    pub(super) fn link_away(&self) -> bool {
+        self.0.link_away.load(Relaxed)
+    }
+
+    /// Whether anything has come out of the port, control frames and rejected ones included.
+    #[must_use]
+    pub fn arrived(&self) -> bool {
+        self.0.arrived.load(Relaxed)
+    }
+
+    /// When the worker last looked at its port; up to 10 ms old.
+    #[must_use]
+    pub fn looked(&self) -> Nanos {
+        Nanos(self.0.looked.load(Relaxed))
     }
 
     /// Frames completed or received so far.

@@ -2,9 +2,10 @@
 
 use super::latch::Latch;
 use super::{Books, Load, Progress, RxTally, Turn, Worker};
-use crate::frame::{Inspected, Inspector, Probe, Reason, extend_sent};
+use crate::frame::{Control, Inspected, Inspector, Probe, Reason, control, extend_sent};
 use crate::port::{PortError, RxDrops, RxPort};
 use crate::units::Nanos;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
@@ -12,6 +13,10 @@ use std::sync::mpsc::SyncSender;
 const DROPS_PERIOD: Nanos = Nanos::from_millis(10);
 /// Silence after which the thread may sleep between turns, unless a run was announced.
 const DORMANT_AFTER: Nanos = Nanos::from_millis(2_000);
+
+/// Runs of one sink that are told one by one, at the most: an endless sink must not fill memory. Of older
+/// ones only the sums are kept.
+pub const MAX_RUNS: usize = 1024;
 
 /// A control frame on its way to whoever answers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +57,9 @@ pub struct RxWorker<P> {
 /// The tally that is open, and those that are closed.
 struct TallyBook {
     open: RxTally,
-    closed: Vec<RxTally>,
+    closed: VecDeque<RxTally>,
+    /// Sums of the runs that were the oldest of more than [`MAX_RUNS`].
+    forgotten: Option<RxTally>,
     /// The open tally's run, as long as it is the latched one.
     current: Option<u16>,
     /// What the turns cost since the open tally's run began; None before the first.
@@ -77,11 +84,12 @@ impl<P: RxPort> RxWorker<P> {
     ) -> Self {
         let book = TallyBook {
             open: RxTally::new(0, None, Some(spec.queue)),
-            closed: Vec::new(),
+            closed: VecDeque::new(),
+            forgotten: None,
             current: None,
             load: None,
             fruitful: false,
-            drops_before: port.drops().unwrap_or_default(),
+            drops_before: RxDrops::default(),
             drops_now: None,
             earlier: (0, 0),
         };
@@ -90,7 +98,6 @@ impl<P: RxPort> RxWorker<P> {
 
     fn receive(&mut self) -> Result<usize, PortError> {
         let Self { port, spec, latch, control, book, .. } = self;
-        let shape = latch.shape();
         book.follow(latch.epoch());
         let mut arrived = None;
         let mut probes = false;
@@ -100,11 +107,14 @@ impl<P: RxPort> RxWorker<P> {
             match spec.inspector.inspect(frame.bytes) {
                 Inspected::Probe { probe } if book.admits(&probe, latch, now) => {
                     probes = true;
-                    book.open.probe(&probe, frame.wire_len, now, shape);
+                    book.open.probe(&probe, frame.wire_len, now, latch);
                     book.time(&probe, spec.clock_id, now);
                 }
                 Inspected::Probe { .. } => book.open.reject(Reason::OtherRun),
-                Inspected::Control { probe, body } => book.control(&probe, body, control),
+                Inspected::Control { probe, body } => {
+                    book.control(&probe, body, control);
+                    give_way(&probe, body, latch, now);
+                }
                 Inspected::Rejected(reason) => book.open.reject(reason),
             }
         })?;
@@ -113,6 +123,9 @@ impl<P: RxPort> RxWorker<P> {
             latch.touch(now);
         }
         self.progress.set_frames(book.earlier.0 + book.open.probes, book.earlier.1 + book.open.bytes);
+        if n > 0 {
+            self.progress.set_arrived();
+        }
         Ok(n)
     }
 
@@ -121,7 +134,17 @@ impl<P: RxPort> RxWorker<P> {
             self.drops_read = now;
             self.book.drops_now = self.port.drops();
             self.progress.set_drops(self.book.drops_now.unwrap_or_default().frames());
+            self.progress.set_looked(now);
         }
+    }
+}
+
+/// Where what is counted gives way to a START, that is followed at once: by the time that the controller
+/// reads it, the first frames behind it may have come.
+#[cold]
+fn give_way(probe: &Probe, body: &[u8], latch: &Latch, now: Nanos) {
+    if latch.gives_way(now) && matches!(control::decode(body), Ok(Control::Start(_))) {
+        latch.claim(probe.run, now);
     }
 }
 
@@ -191,8 +214,18 @@ impl TallyBook {
         closed.drops = self.drops_now.map(|now| now.since(self.drops_before));
         self.earlier = (self.earlier.0 + closed.probes, self.earlier.1 + closed.bytes);
         self.drops_before = self.drops_now.unwrap_or(self.drops_before);
-        self.closed.push(closed);
+        self.closed.push_back(closed);
         self.load = None;
+        while self.closed.len() > MAX_RUNS {
+            self.forget_oldest();
+        }
+    }
+
+    /// Keeps of the oldest run only what goes into the sums of all.
+    fn forget_oldest(&mut self) {
+        let Some(oldest) = self.closed.pop_front() else { return };
+        let queue = oldest.queue;
+        self.forgotten.get_or_insert_with(|| RxTally::forgotten(queue)).merge_sums(&oldest);
     }
 }
 
@@ -211,6 +244,8 @@ impl<P: RxPort + Send> Worker for RxWorker<P> {
                 self.last_frame = now;
                 Turn::Worked
             }
+            // The socket stays bound and its device may come back; whoever watches the link tells of it.
+            Err(PortError::LinkDown) => Turn::Empty,
             Err(error) => Turn::Failed(error),
         }
     }
@@ -228,6 +263,77 @@ impl<P: RxPort + Send> Worker for RxWorker<P> {
     fn into_books(mut self: Box<Self>) -> Books {
         self.book.drops_now = self.port.drops();
         self.book.roll(u32::MAX, None);
-        Books::Rx(self.book.closed)
+        Books::Rx(self.book.forgotten.into_iter().chain(self.book.closed).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::latch::SILENCE;
+    use crate::frame::{L3, Stack, StreamId, Template, probe};
+    use crate::port::RxFrame;
+    use crate::units::FrameSize;
+    use macaddr::MacAddr6;
+    use std::sync::mpsc::sync_channel;
+    use std::sync::{Mutex, PoisonError};
+
+    /// Gives the frame that was put there last, once.
+    #[derive(Clone, Default)]
+    struct Port(Arc<Mutex<Option<Vec<u8>>>>);
+
+    impl Port {
+        fn put(&self, frame: Option<Vec<u8>>) -> Option<Vec<u8>> {
+            std::mem::replace(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner), frame)
+        }
+    }
+
+    impl RxPort for Port {
+        fn recv(&mut self, _: usize, mut visit: impl FnMut(RxFrame<'_>)) -> Result<usize, PortError> {
+            let Some(bytes) = self.put(None) else { return Ok(0) };
+            visit(RxFrame { bytes: &bytes, wire_len: bytes.len(), xdp_ns: None, nic_ns: None });
+            Ok(1)
+        }
+
+        fn drops(&self) -> Option<RxDrops> {
+            None
+        }
+    }
+
+    /// The first frame of a run.
+    fn first_of(run: u16) -> Vec<u8> {
+        let mac = MacAddr6::new(2, 0, 0, 0, 0, 1);
+        let stack = Stack { src_mac: mac, dst_mac: mac, vlans: Vec::new(), l3: L3::Ethernet };
+        let mut frame = Template::new(&stack, FrameSize::MIN).unwrap().into_bytes();
+        let at = stack.headers().probe;
+        let first = Probe { run, stream: StreamId::new(0, true), seq: 0, clock: 0, sent: 0 };
+        first.write((&mut frame[at..at + probe::LEN]).try_into().unwrap());
+        frame
+    }
+
+    #[test]
+    fn an_endless_sink_keeps_the_last_runs_and_the_sums_of_all() {
+        const RUNS: u16 = 1_100;
+        let port = Port::default();
+        let latch = Arc::new(Latch::new(None));
+        let spec = RxSpec {
+            queue: 3,
+            batch: 64,
+            inspector: Inspector { udp_port: None, verify: true },
+            clock_id: 0,
+            clock: || Nanos(1),
+        };
+        let (control, _messages) = sync_channel(1);
+        let mut worker = RxWorker::new(port.clone(), spec, Arc::clone(&latch), control, Arc::default());
+        for run in 0..RUNS {
+            assert!(latch.claim(run, Nanos(u64::from(run) * SILENCE.0)).is_some());
+            port.put(Some(first_of(run)));
+            worker.turn(Nanos(1));
+        }
+        let Books::Rx(tallies) = Box::new(worker).into_books() else { panic!("a receiver's books") };
+        assert_eq!(tallies.len(), MAX_RUNS + 1);
+        assert_eq!((tallies[0].epoch, tallies[0].queue), (RxTally::FORGOTTEN, Some(3)));
+        assert!(tallies[1..].iter().map(|tally| tally.run).eq((RUNS - 1024..RUNS).map(Some)));
+        assert_eq!(tallies.iter().map(RxTally::received).sum::<u64>(), u64::from(RUNS));
     }
 }

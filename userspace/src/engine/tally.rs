@@ -1,12 +1,21 @@
 //! What one receive worker counted of one run, and how the tallies of several workers become one.
 
 use super::Load;
-use super::latch::Shape;
+use super::latch::{Latch, Shape};
 use crate::frame::{Probe, Reason};
-use crate::measure::{Latency, SequenceBooks, SequenceCounts};
+use crate::measure::seq::MAX_FLOWS;
+use crate::measure::{Latency, PackedLatency, SequenceBooks, SequenceCounts};
 use crate::port::RxDrops;
 use crate::units::{FCS_BYTES, Nanos};
 use std::collections::BTreeMap;
+
+/// Sequence spaces that are followed of a run of which no START was heard: senders have one a queue, and
+/// made-up frames must not fill memory. Eight KiB each.
+const MAX_UNTOLD_SPACES: usize = 256;
+
+/// Flows of one run that are followed one by one, over all its spaces: what a START says must not fill memory
+/// either. Eight bytes each.
+const MAX_FOLLOWED: u64 = 1 << 24;
 
 /// One run as one receive worker, or all of them together, saw it.
 #[derive(Debug)]
@@ -33,8 +42,14 @@ pub struct RxTally {
     pub spaces: BTreeMap<u16, SequenceCounts>,
     /// Books of the sequence spaces while frames arrive, by number.
     open: Vec<Option<Box<SequenceBooks>>>,
+    /// How many sequence spaces have books, and how many flows are followed in them.
+    opened: usize,
+    followed: u64,
     /// One-way latency of the frames whose clock is ours.
     pub latency: Latency,
+    /// The same once the tally is closed: the table of a run that is over would take 200 KB for as long as
+    /// the sink runs.
+    packed: PackedLatency,
     /// Probes stamped by another clock.
     pub foreign_clock: u64,
     /// What the port's carrier dropped within the run.
@@ -59,26 +74,36 @@ impl RxTally {
             arrivals: None,
             spaces: BTreeMap::new(),
             open: Vec::new(),
+            opened: 0,
+            followed: 0,
             latency: Latency::new(),
+            packed: PackedLatency::default(),
             foreign_clock: 0,
             drops: None,
             load: Load::default(),
         }
     }
 
-    /// Books one probe of `wire_len` bytes (without FCS) that arrived at `now`; `delay_ns` is its one-way latency
-    /// where its clock is ours.
+    /// The sums of runs that are not told one by one any more.
+    #[must_use]
+    pub(super) fn forgotten(queue: Option<u32>) -> Self {
+        Self { latency: Latency::none(), ..Self::new(Self::FORGOTTEN, None, queue) }
+    }
+
+    /// The number of no run: the tally is that of all runs that are forgotten.
+    pub const FORGOTTEN: u32 = u32::MAX;
+
+    /// Books one probe of `wire_len` bytes (without FCS) that arrived at `now`.
     #[inline]
-    pub(super) fn probe(&mut self, probe: &Probe, wire_len: usize, now: Nanos, shape: Option<Shape>) {
+    pub(super) fn probe(&mut self, probe: &Probe, wire_len: usize, now: Nanos, latch: &Latch) {
+        if let Some(Some(books)) = self.open.get_mut(usize::from(probe.stream.space())) {
+            books.see(probe.seq);
+        } else if !self.first_of_space(probe, latch) {
+            return self.reject(Reason::NoSuchSpace);
+        }
         self.probes += 1;
         self.bytes += wire_len as u64 + u64::from(FCS_BYTES);
         self.arrivals = Some((self.arrivals.map_or(now, |(first, _)| first), now));
-        let space = probe.stream.space();
-        let books = match self.open.get_mut(usize::from(space)) {
-            Some(Some(books)) => books,
-            _ => return self.first_of_space(probe, shape),
-        };
-        books.see(probe.seq);
     }
 
     /// Books a rejected frame.
@@ -89,13 +114,22 @@ impl RxTally {
         }
     }
 
-    /// The first frame of a space: the only time that receiving takes memory.
+    /// The first frame of a space: the only time that receiving takes memory. False where the run cannot have
+    /// that space, since its sender has announced fewer, or they have become too many: the frame is a spoilt
+    /// or a foreign one.
     #[cold]
-    fn first_of_space(&mut self, probe: &Probe, shape: Option<Shape>) {
+    fn first_of_space(&mut self, probe: &Probe, latch: &Latch) -> bool {
+        let (shape, space) = (latch.shape(self.epoch), probe.stream.space());
+        if !shape.map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces) {
+            return false;
+        }
         let Shape { flows, spaces } = shape.unwrap_or(Shape { flows: 1, spaces: 1 });
-        let space = probe.stream.space();
-        // A space that the sender did not announce is of a spoilt or foreign frame: flows would cost half a megabyte.
-        let flows = if space < spaces { flows } else { 1 };
+        // Beyond that order is judged over the space as a whole.
+        let followed = self.followed.saturating_add(u64::from(flows));
+        let flows = if followed <= MAX_FOLLOWED { flows } else { MAX_FLOWS + 1 };
+        if followed <= MAX_FOLLOWED {
+            self.followed = followed;
+        }
         let mut books = SequenceBooks::new(flows, spaces, space);
         books.see(probe.seq);
         let at = usize::from(space);
@@ -104,13 +138,38 @@ impl RxTally {
         }
         if let Some(place) = self.open.get_mut(at) {
             *place = Some(Box::new(books));
+            self.opened += 1;
         }
+        true
     }
 
-    /// Turns the books of the sequence spaces into their counts.
+    /// Turns the books of the sequence spaces into their counts, and what is large into what is small.
     pub(super) fn close(&mut self) {
         let open = (0u16..).zip(std::mem::take(&mut self.open));
         self.spaces = open.filter_map(|(space, books)| Some((space, books?.counts()))).collect();
+        self.packed = std::mem::replace(&mut self.latency, Latency::none()).pack();
+    }
+
+    /// Adds the sums of a run that is forgotten: what is of that run alone goes.
+    pub(super) fn merge_sums(&mut self, other: &Self) {
+        self.control += other.control;
+        self.control_unread += other.control_unread;
+        self.rejected.iter_mut().zip(other.rejected).for_each(|(sum, n)| *sum += n);
+        self.probes += other.probes;
+        self.bytes += other.bytes;
+        self.foreign_clock += other.foreign_clock;
+        self.drops = sum_of(self.drops, other.drops);
+    }
+
+    /// Adds what was counted of a run that has no Report of its own: frames of another run, to this one.
+    pub fn merge_foreign(&mut self, other: &Self) {
+        self.control += other.control;
+        self.control_unread += other.control_unread;
+        self.rejected.iter_mut().zip(other.rejected).for_each(|(sum, n)| *sum += n);
+        if let Some(count) = self.rejected.get_mut(Reason::OtherRun.index()) {
+            *count += other.probes;
+        }
+        self.drops = sum_of(self.drops, other.drops);
     }
 
     /// Frames that reached the worker.
@@ -121,25 +180,74 @@ impl RxTally {
 
     /// Adds what another worker counted of the same run.
     pub fn merge(&mut self, other: Self) {
+        self.merge_sums(&other);
         self.run = self.run.or(other.run);
-        self.control += other.control;
-        self.control_unread += other.control_unread;
-        self.rejected.iter_mut().zip(other.rejected).for_each(|(sum, n)| *sum += n);
-        self.probes += other.probes;
-        self.bytes += other.bytes;
-        self.foreign_clock += other.foreign_clock;
-        self.latency.merge(&other.latency);
+        self.latency.unpack(&other.packed);
         self.load = self.load.plus(other.load);
         self.arrivals = match (self.arrivals, other.arrivals) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
             (a, b) => a.or(b),
         };
-        self.drops = match (self.drops, other.drops) {
-            (Some(a), Some(b)) => Some(a.plus(b)),
-            (a, b) => a.or(b),
-        };
         for (space, counts) in other.spaces {
             self.spaces.entry(space).or_default().merge(&counts);
         }
+    }
+}
+
+fn sum_of(a: Option<RxDrops>, b: Option<RxDrops>) -> Option<RxDrops> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.plus(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::StreamId;
+
+    /// A probe of each space that there can be.
+    fn every_space(latch: &Latch) -> RxTally {
+        let mut tally = RxTally::new(1, Some(7), Some(0));
+        for space in 0..crate::frame::probe::MAX_SPACES {
+            let probe = Probe { run: 7, stream: StreamId::new(space, true), seq: 0, clock: 0, sent: 0 };
+            tally.probe(&probe, 60, Nanos(1), latch);
+        }
+        tally.close();
+        tally
+    }
+
+    #[test]
+    fn a_run_has_the_spaces_that_its_sender_announced_or_not_many() {
+        let latch = Latch::new(None);
+        assert_eq!(latch.admit(7, Nanos(1)), Some(1));
+        for (shape, spaces) in [(None, MAX_UNTOLD_SPACES), (Some(Shape { flows: 8, spaces: 4 }), 4)] {
+            shape.into_iter().for_each(|shape| latch.announce(1, shape));
+            let tally = every_space(&latch);
+            let refused = tally.rejected[Reason::NoSuchSpace.index()];
+            assert_eq!((tally.spaces.len(), tally.probes), (spaces, spaces as u64));
+            assert_eq!(tally.received(), u64::from(crate::frame::probe::MAX_SPACES));
+            assert_eq!(refused + tally.probes, tally.received());
+        }
+    }
+
+    #[test]
+    fn of_a_run_that_is_forgotten_the_sums_are_kept() {
+        let latch = Latch::new(None);
+        let tally = every_space(&latch);
+        let mut forgotten = RxTally::forgotten(Some(0));
+        forgotten.merge_sums(&tally);
+        forgotten.merge_sums(&tally);
+        assert_eq!(forgotten.received(), 2 * tally.received());
+        assert!(forgotten.spaces.is_empty() && forgotten.epoch == RxTally::FORGOTTEN);
+    }
+
+    #[test]
+    fn a_run_without_a_report_is_another_run_to_the_next() {
+        let foreign = every_space(&Latch::new(None));
+        let mut tally = RxTally::new(2, Some(8), None);
+        tally.merge_foreign(&foreign);
+        assert_eq!((tally.probes, tally.received()), (0, foreign.received()));
+        assert_eq!(tally.rejected[Reason::OtherRun.index()], foreign.probes);
     }
 }

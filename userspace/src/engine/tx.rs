@@ -7,6 +7,10 @@ use crate::port::{PortError, Slot, Source, TxPort};
 use crate::units::{FCS_BYTES, Nanos};
 use std::sync::Arc;
 
+/// How long a driver with a link may complete nothing while frames are due and no chunk is free: a pause of a switch
+/// lasts milliseconds, a reset of a NIC a second or two.
+const PATIENCE: Nanos = Nanos(5_000_000_000);
+
 /// Sends one stream through one port.
 pub struct TxWorker<P> {
     port: P,
@@ -18,6 +22,8 @@ pub struct TxWorker<P> {
     submitted: u64,
     completed: u64,
     outage: Outage,
+    /// Since when frames are due and cannot be submitted.
+    blocked: Option<Nanos>,
     window: Nanos,
     load: Load,
 }
@@ -88,6 +94,7 @@ impl<P: TxPort> TxWorker<P> {
             submitted: 0,
             completed: 0,
             outage: Outage::default(),
+            blocked: None,
             window: Nanos(0),
             load: Load::default(),
         }
@@ -109,10 +116,28 @@ impl<P: TxPort> TxWorker<P> {
         }
         self.feed.now = now;
         let sent = self.port.send(due as usize, &mut self.feed)?;
+        if sent == 0 {
+            self.wait_for_room(now)?;
+        } else {
+            self.blocked = None;
+        }
         self.submitted += sent as u64;
         self.pacer.sent(u32::try_from(sent).unwrap_or(u32::MAX));
         self.progress.set_shortfall(self.pacer.shortfall());
         Ok(sent)
+    }
+
+    /// Frames are due and every chunk is under way: usual at full speed, for microseconds. A driver that gives none back
+    /// while the link is there is given up.
+    fn wait_for_room(&mut self, now: Nanos) -> Result<(), PortError> {
+        let away = self.progress.link_away() || self.outage.since.is_some();
+        let since = *self.blocked.get_or_insert(now);
+        if away {
+            self.blocked = Some(now);
+        } else if now - since >= PATIENCE {
+            return Err(PortError::Stalled(PATIENCE));
+        }
+        Ok(())
     }
 
     /// Kicks the driver; a link that is down is booked and waited out.

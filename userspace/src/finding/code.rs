@@ -103,6 +103,8 @@ pub enum Code {
     XdpReplaced,
     /// A privilege that is not needed any more could not be given up.
     PrivilegeKept,
+    /// A sink saw more runs than it tells one by one.
+    RunsLeftOut,
     /// A system call failed in a way that has no finding of its own.
     System,
 }

@@ -8,7 +8,7 @@
 
 use super::addresses::Addresses;
 use super::probe::{self, Probe, StreamId};
-use super::{FrameError, Stack, Template};
+use super::{FrameError, Stack, Template, plausible};
 use crate::units::{FCS_BYTES, FrameSize, Nanos};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -30,6 +30,8 @@ pub enum Control {
     Hello(Hello),
     /// Here is one.
     Here(Here),
+    /// The END of the run has been heard whole; a reader that does not know this kind counts it as control.
+    Heard,
     /// Nothing: switches learn from it behind which port the sink is.
     Learn,
 }
@@ -78,6 +80,10 @@ pub struct End {
     pub device_drops: Option<u64>,
     /// The sending window.
     pub duration_ns: u64,
+    /// How long ago the sender first announced the run, when it said this: who has listened for longer has
+    /// missed nothing, even where it heard no START. None from a sender that does not tell.
+    #[serde(default)]
+    pub age_ns: Option<u64>,
 }
 
 /// Total of one sequence space.
@@ -139,6 +145,7 @@ impl End {
             spaces: spaces.to_vec(),
             device_drops,
             duration_ns,
+            age_ns: None,
         };
         // At most 2^15 spaces, so the number of parts fits.
         let parts = spaces.len().div_ceil(Self::SPACES_A_PART).max(1) as u16;
@@ -200,7 +207,7 @@ fn payload(probe: &Probe, body: &[u8]) -> Vec<u8> {
 /// The message of a control frame, as [`super::Inspected::Control`] gives it.
 ///
 /// # Errors
-/// Bytes that are no message of this version.
+/// Bytes that are no message of this version, or one that no sender writes.
 pub fn decode(body: &[u8]) -> Result<Control, ControlError> {
     let malformed = |e: serde_json::Error| ControlError::Malformed(e.to_string());
     // The version first: what else a later one has need not be readable here.
@@ -209,7 +216,7 @@ pub fn decode(body: &[u8]) -> Result<Control, ControlError> {
         return Err(ControlError::Version { got: envelope.v });
     }
     let envelope: Envelope<Control> = serde_json::from_slice(body).map_err(malformed)?;
-    Ok(envelope.control)
+    plausible::check(envelope.control)
 }
 
 #[cfg(test)]
@@ -250,6 +257,7 @@ mod tests {
             (0u16..17).prop_map(|n| Control::End(End::split(&totals(n), Some(1), 2).remove(0))),
             any_stack().prop_map(|stack| Control::Hello(Hello { addresses: Addresses::of(&stack) })),
             Just(Control::Here(here())),
+            Just(Control::Heard),
             Just(Control::Learn),
         ]
     }
@@ -289,7 +297,7 @@ mod tests {
             for (at, part) in parts.iter().enumerate() {
                 assert_eq!((usize::from(part.part), usize::from(part.parts)), (at, parts.len()));
             }
-            let longest = parts.last().unwrap().clone();
+            let longest = End { age_ns: Some(u64::MAX), ..parts.last().unwrap().clone() };
             let frame = encode(&stack, 1, 2, 3, Nanos(4), &Control::End(longest)).unwrap();
             assert!(frame.len() <= MAX_BYTES + 14 + 8);
             let all: Vec<_> = parts.into_iter().flat_map(|part| part.spaces).collect();

@@ -8,6 +8,7 @@ pub mod headers;
 pub mod inspect;
 pub mod modifier;
 mod patch;
+mod plausible;
 pub mod probe;
 pub mod reason;
 pub mod stack;

@@ -15,19 +15,23 @@ pub enum Reason {
     UdpChecksum,
     /// A whole probe, but of another run. Inspection never says so: it knows no run. The engine does.
     OtherRun,
+    /// A whole probe of the run, but of a sequence space that its sender does not have. The engine says so,
+    /// too.
+    NoSuchSpace,
 }
 
 impl Reason {
     /// How many there are: the length of a table of counters.
     pub const COUNT: usize = Self::ALL.len();
     /// All of them, in the order of [`Reason::index`].
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::NotOurs,
         Self::Truncated,
         Self::BadLength,
         Self::IpChecksum,
         Self::UdpChecksum,
         Self::OtherRun,
+        Self::NoSuchSpace,
     ];
 
     /// Its place in a table of counters, below [`Reason::COUNT`].
@@ -47,6 +51,7 @@ impl Reason {
             Self::IpChecksum => "ip_checksum",
             Self::UdpChecksum => "udp_checksum",
             Self::OtherRun => "other_run",
+            Self::NoSuchSpace => "no_such_space",
         }
     }
 }

@@ -9,9 +9,10 @@ pub mod carrier;
 pub mod choose;
 pub mod counters;
 pub mod cpu;
+pub mod drivers;
 mod ethtool;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 pub mod interface;
 mod irq;
 pub mod kind;

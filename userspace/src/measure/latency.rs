@@ -41,6 +41,23 @@ pub struct Summary {
     pub hist: Option<String>,
 }
 
+/// Latencies of a run that is over: only the cells of the table that hold something, a few KB as a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedLatency {
+    /// Each cell's value in ns, and its samples.
+    cells: Vec<(u64, u64)>,
+    min: u64,
+    max: u64,
+    sum: u128,
+    overflow: u64,
+}
+
+impl Default for PackedLatency {
+    fn default() -> Self {
+        Self { cells: Vec::new(), min: u64::MAX, max: 0, sum: 0, overflow: 0 }
+    }
+}
+
 impl Default for Latency {
     fn default() -> Self {
         Self::new()
@@ -55,6 +72,36 @@ impl Latency {
         let histogram =
             Histogram::new_with_bounds(1, HIGHEST_NS, SIGNIFICANT_DIGITS).expect("constant bounds");
         Self { histogram, min: u64::MAX, max: 0, sum: 0, overflow: 0 }
+    }
+
+    /// As [`Latency::new`], but without a table: for what will record nothing.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "the bounds are constants within the crate's documented limits")]
+    pub fn none() -> Self {
+        let histogram = Histogram::new_with_bounds(1, 2, 0).expect("constant bounds");
+        Self { histogram, min: u64::MAX, max: 0, sum: 0, overflow: 0 }
+    }
+
+    /// The same samples in as little memory as they need.
+    #[must_use]
+    pub fn pack(self) -> PackedLatency {
+        let cells = self.histogram.iter_recorded();
+        PackedLatency {
+            cells: cells.map(|cell| (cell.value_iterated_to(), cell.count_since_last_iteration())).collect(),
+            min: self.min,
+            max: self.max,
+            sum: self.sum,
+            overflow: self.overflow,
+        }
+    }
+
+    /// Adds all samples of `packed`.
+    pub fn unpack(&mut self, packed: &PackedLatency) {
+        packed.cells.iter().for_each(|(value, count)| self.histogram.saturating_record_n(*value, *count));
+        self.min = self.min.min(packed.min);
+        self.max = self.max.max(packed.max);
+        self.sum += packed.sum;
+        self.overflow += packed.overflow;
     }
 
     /// Adds a sample of `ns`.
@@ -180,6 +227,15 @@ mod tests {
             let mut merged = of(left);
             merged.merge(&of(right));
             prop_assert_eq!(merged.summary(), of(&samples).summary());
+        }
+
+        #[test]
+        fn packing_loses_nothing(samples in any_samples(), more in any_samples()) {
+            let mut unpacked = of(&more);
+            unpacked.unpack(&of(&samples).pack());
+            let mut merged = of(&more);
+            merged.merge(&of(&samples));
+            prop_assert_eq!(unpacked.summary(), merged.summary());
         }
 
         #[test]

@@ -4,5 +4,5 @@
 pub mod latency;
 pub mod seq;
 
-pub use latency::{Latency, Summary};
+pub use latency::{Latency, PackedLatency, Summary};
 pub use seq::{Seen, SequenceBooks, SequenceCounts};

@@ -75,6 +75,8 @@ pub struct SequenceBooks {
     space: u64,
     per_flow: bool,
     counts: SequenceCounts,
+    /// The last number that leapt over the window and is not believed yet.
+    leapt: Option<u64>,
 }
 
 impl SequenceBooks {
@@ -93,6 +95,7 @@ impl SequenceBooks {
             space: u64::from(space),
             per_flow,
             counts: SequenceCounts::default(),
+            leapt: None,
         }
     }
 
@@ -113,10 +116,17 @@ impl SequenceBooks {
     }
 
     /// A frame with this number has arrived. The first may have any; from then on a number means the one
-    /// nearest to the highest, so that a jump of 2^31 or more counts as back.
+    /// nearest to the highest, so that a jump of 2^31 or more counts as back. A jump ahead over the window is
+    /// doubted until a second one confirms it.
     #[inline]
     pub fn see(&mut self, seq32: u32) -> Seen {
         let at = self.extend(seq32);
+        if at >= self.next.saturating_add(WINDOW) && self.next > 0 { self.leap(at) } else { self.place(at) }
+    }
+
+    /// Books a number that is where it seems to be.
+    #[inline]
+    fn place(&mut self, at: u64) -> Seen {
         let seen = if at >= self.next {
             self.advance_to(at);
             Seen::Unique { reordered: self.follow_flow(at) }
@@ -129,6 +139,25 @@ impl SequenceBooks {
         };
         self.count(seen);
         seen
+    }
+
+    /// A number that leaps over the whole window is followed once another one near it has leapt too (RFC
+    /// 3550, A.1, does the same). A single one is of a frame whose bytes have changed, and following it would
+    /// make all later ones late; until then it counts as late itself.
+    #[cold]
+    fn leap(&mut self, at: u64) -> Seen {
+        match self.leapt.replace(at) {
+            Some(first) if first != at && first.abs_diff(at) < WINDOW => {
+                self.leapt = None;
+                self.counts.late -= 1;
+                self.place(first);
+                self.place(at)
+            }
+            _ => {
+                self.count(Seen::Late);
+                Seen::Late
+            }
+        }
     }
 
     /// Where the number lies on a line without wraps.

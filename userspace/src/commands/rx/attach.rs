@@ -6,7 +6,7 @@ use crate::commands::sockets::{self, Sockets, Wanted};
 use crate::commands::{Failure, Interrupt};
 use crate::config::{RxConfig, XdpChoice, XskChoice};
 use crate::finding::{Code, Finding, Severity};
-use crate::host::{InterfaceFacts, XdpFeatures};
+use crate::host::{InterfaceFacts, XdpFeatures, drivers};
 use crate::report::{XdpModeUsed, XskModeUsed};
 use crate::xdp::{AttachMode, RxProgram};
 use crate::xsk::{self, XskRx};
@@ -39,7 +39,7 @@ pub fn attach(
         match patiently(place, &mut replaced, || program.attach(facts.ifindex, &facts.name, mode)) {
             Ok(()) => {
                 if mode == AttachMode::Generic && config.modes.xdp == XdpChoice::Auto && notes.is_empty() {
-                    notes.push(generic(facts, "the driver does not advertise redirect to AF_XDP"));
+                    notes.push(generic(facts, &no_redirect(facts)));
                 }
                 return Ok(Attached { program, mode, notes, replaced });
             }
@@ -54,13 +54,26 @@ pub fn attach(
 }
 
 fn modes_to_try(choice: XdpChoice, facts: &InterfaceFacts) -> Vec<AttachMode> {
-    let redirects = facts.xdp_features.is_none_or(|features| features.contains(XdpFeatures::REDIRECT));
+    // Where the kernel does not tell, the table may know; where it claims to redirect, it is tried, and
+    // watched.
+    let redirects = match facts.xdp_features {
+        Some(features) => features.contains(XdpFeatures::REDIRECT),
+        None => useless(facts).is_none(),
+    };
     match choice {
         XdpChoice::Native => vec![AttachMode::Native],
         XdpChoice::Generic => vec![AttachMode::Generic],
         XdpChoice::Auto if redirects => vec![AttachMode::Native, AttachMode::Generic],
         XdpChoice::Auto => vec![AttachMode::Generic],
     }
+}
+
+fn useless(facts: &InterfaceFacts) -> Option<String> {
+    facts.driver.as_deref().and_then(drivers::note)?.useless()
+}
+
+fn no_redirect(facts: &InterfaceFacts) -> String {
+    useless(facts).unwrap_or_else(|| "the driver does not advertise redirect to AF_XDP".to_owned())
 }
 
 /// An interface that someone else holds, or a missing privilege, is not mended by another mode.
@@ -124,5 +137,29 @@ pub const fn mode_used(mode: AttachMode) -> XdpModeUsed {
     match mode {
         AttachMode::Native => XdpModeUsed::Native,
         AttachMode::Generic => XdpModeUsed::Generic,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn auto(driver: &str, features: Option<XdpFeatures>) -> Vec<AttachMode> {
+        let facts = InterfaceFacts {
+            driver: Some(driver.to_owned()),
+            xdp_features: features,
+            ..crate::host::fixture::facts("eth0", 2)
+        };
+        modes_to_try(XdpChoice::Auto, &facts)
+    }
+
+    #[test]
+    fn a_driver_known_to_drop_redirects_is_not_tried_unless_its_kernel_claims_otherwise() {
+        let native = vec![AttachMode::Native, AttachMode::Generic];
+        assert_eq!(auto("ixgbevf", None), vec![AttachMode::Generic]);
+        assert_eq!(auto("ixgbevf", Some(XdpFeatures::BASIC)), vec![AttachMode::Generic]);
+        assert_eq!(auto("ixgbevf", Some(XdpFeatures::BASIC | XdpFeatures::REDIRECT)), native.clone());
+        assert_eq!((auto("unheard-of", None), auto("hv_netvsc", None)), (native.clone(), native));
+        assert_eq!(auto("unheard-of", Some(XdpFeatures::BASIC)), vec![AttachMode::Generic]);
     }
 }

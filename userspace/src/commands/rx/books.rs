@@ -1,7 +1,7 @@
 //! The books of one run on the sink's side: received, unique, lost, explained.
 
 use super::Sink;
-use super::heard::Totals as Sent;
+use super::heard::{Heard, Totals as Sent};
 use super::report::RunFacts;
 use crate::frame::Reason;
 use crate::measure::SequenceCounts;
@@ -39,10 +39,14 @@ pub fn balance(sink: &Sink<'_>, run: &RunFacts<'_>) -> Balance {
 fn lose(balance: &mut Balance, run: &RunFacts<'_>, count_only: bool) {
     let absent = match (&run.sent, balance.unique) {
         (_, _) if run.window.run.is_none() => "no run was seen",
+        (None, _) if run.stopped_first => "this sink ended before the sender did: no END has come yet",
         (None, _) => "no END of the sender has come: it was stopped, or every END was lost",
         (Some(_), _) if count_only => "--count-only does not follow sequence numbers",
-        (Some(_), _) if run.heard.is_none_or(|heard| heard.start.is_none()) => {
+        (Some(_), _) if !run.heard.is_some_and(Heard::heard_from_the_start) => {
             "no START of the sender was heard: the run may have been under way before this sink listened"
+        }
+        (Some(sent), _) if beyond(run, sent) > 0 => {
+            "frames came with numbers that the sender has not sent: some that count as unique are spoilt ones"
         }
         (Some(sent), Some(unique)) if unique <= sent.completed => {
             let lost = sent.completed - unique;
@@ -55,19 +59,36 @@ fn lose(balance: &mut Balance, run: &RunFacts<'_>, count_only: bool) {
     };
     balance.lost_absent = Some(absent.to_owned());
     if !count_only {
-        balance.kernel_drops = Some(run.drops.frames() + device_drops(run));
+        balance.kernel_drops = Some(run.drops.frames() + device_drops(run) + unheard_of(run));
     }
+}
+
+/// Frames that were redirected and never came, or arrived while that was being mended.
+const fn unheard_of(run: &RunFacts<'_>) -> u64 {
+    run.swap.silent + run.swap.unseen
+}
+
+/// Sequence spaces in which a frame bore a number that the sender has not written: its bytes changed on the
+/// way, and no checksum said so.
+pub fn beyond(run: &RunFacts<'_>, sent: &Sent) -> usize {
+    let built = |space| sent.built_by_space.get(space).copied().unwrap_or(0);
+    run.tally
+        .spaces
+        .iter()
+        .filter(|(space, counts)| counts.highest.is_some_and(|highest| highest >= built(space)))
+        .count()
 }
 
 /// Frames that some counter saw dropped: our sockets', this device's beyond those, the sender's device's.
 fn kernel_drops(run: &RunFacts<'_>, sent: &Sent) -> u64 {
-    run.drops.frames() + device_drops(run) + run.xdp.no_socket + sent.device_drops.unwrap_or(0)
+    let here = run.drops.frames() + device_drops(run) + unheard_of(run) + run.xdp.no_socket;
+    here.saturating_add(sent.device_drops.unwrap_or(0))
 }
 
 /// What this device dropped beyond what our sockets dropped: veth counts a full socket's frames as its own too.
 pub fn device_drops(run: &RunFacts<'_>) -> u64 {
     let dropped = run.window.device.map_or(0, |device| device.rx_dropped);
-    dropped.saturating_sub(run.drops.frames())
+    dropped.saturating_sub(run.drops.frames() + run.swap.silent)
 }
 
 /// A row a sequence space that was seen or told of: one of which nothing came has lost everything.

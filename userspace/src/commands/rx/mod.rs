@@ -2,15 +2,22 @@
 
 mod attach;
 mod books;
+mod fall_back;
+mod faults;
 mod heard;
 mod readings;
+mod redirect;
+mod redirected;
 mod report;
+mod shift;
 mod talk;
 mod trouble;
 mod watch;
 
 use self::attach::{Attached, Ports, attach, bind};
+use self::fall_back::Swap;
 use self::readings::{Device, Readings, Window};
+use self::shift::Shift;
 use self::talk::Talk;
 use self::watch::{Ending, Watch};
 use super::control_link::ControlLink;
@@ -22,7 +29,7 @@ use super::sockets::{Memory, Wanted};
 use super::tx::{KnownPeer, LastWord};
 use super::{Failure, ground, report_parts, tell};
 use crate::config::{DEFAULT_RX_RING, RxConfig};
-use crate::engine::{self, ControlFrame, Latch, Outcome, Progress, RxSpec, RxWorker, Worker};
+use crate::engine::{ControlFrame, Latch, Outcome, Progress, RxSpec, RxWorker, Worker};
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::Inspector;
 use crate::host::choose::choose_rx_interface;
@@ -36,15 +43,12 @@ use crate::xsk::{self, XskRx};
 use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 pub use self::watch::UntilEnd;
 
 /// Control frames that may wait for the controller: many times what one look's worth of STARTs and ENDs is.
 const CONTROL_QUEUE: usize = 1024;
-/// How long frames that are still in the rings are taken in at the end.
-const DRAIN: Nanos = Nanos::from_millis(200);
 
 /// Runs `rx`.
 ///
@@ -68,6 +72,13 @@ pub struct Sink<'a> {
     control: SyncSender<ControlFrame>,
     readings: Readings,
     findings: Vec<Finding>,
+    /// Figures of all workers that there were.
+    progress: Vec<Arc<Progress>>,
+    /// What the workers that have ended left behind, and whether one of them panicked.
+    outcomes: Vec<Outcome>,
+    panicked: bool,
+    /// What was dropped while redirect did not work.
+    swap: Swap,
 }
 
 /// What is left of a session, for the Reports.
@@ -75,7 +86,9 @@ struct Aftermath {
     outcomes: Vec<Outcome>,
     windows: Vec<Window>,
     interrupted: bool,
-    failed: Option<Finding>,
+    /// When the sink stopped.
+    stopped: Nanos,
+    failed: Vec<Finding>,
 }
 
 impl<'a> Sink<'a> {
@@ -123,6 +136,10 @@ impl<'a> Sink<'a> {
             control,
             readings,
             findings,
+            progress: Vec::new(),
+            outcomes: Vec::new(),
+            panicked: false,
+            swap: Swap::default(),
         };
         if !config.output.quiet {
             tell(&sink.findings);
@@ -151,7 +168,7 @@ impl<'a> Sink<'a> {
     #[must_use]
     pub fn peer(&self) -> Option<KnownPeer> {
         let ip = self.facts.ipv4.map(IpAddr::V4).or(self.facts.ipv6.map(IpAddr::V6));
-        Some(KnownPeer { mac: self.facts.mac?, ip })
+        Some(KnownPeer { mac: self.facts.mac?, ip, answered: false })
     }
 
     /// Receives until the configuration, the user or (with `until_end`) the sender's END says stop; reports.
@@ -159,47 +176,81 @@ impl<'a> Sink<'a> {
     /// # Errors
     /// When the run could not begin.
     pub fn run(mut self, interrupt: &Interrupt, until_end: Option<UntilEnd>) -> Result<Vec<Report>, Failure> {
-        let progress: Vec<_> = self.ports.iter().map(|_| Arc::new(Progress::default())).collect();
-        let crews = placement::crews(self.workers(&progress));
-        let stop = Arc::new(AtomicBool::new(false));
-        let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN)
-            .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
-        let output = &self.config.output;
-        // A terminal has room for one progress bar, which is the sender's.
-        let quiet = output.quiet || (until_end.is_some() && io::stderr().is_terminal());
-        let goal = watch::goal(self.config);
-        let mut live = Live::new(Side::Rx, output.interval, quiet, goal, monotonic());
+        let shift = self.start()?;
+        let mut live = self.live(until_end.is_some());
         let told = until_end.as_ref().map(|end| Arc::clone(&end.told));
         let ending = Ending::new(self.config, until_end, monotonic());
-        let watched = Watch { sink: &mut self, running: &running, progress: &progress, ending, interrupt }
-            .run(&mut live);
+        let mut watched = Watch::new(&mut self, ending, interrupt).run(shift, &mut live);
 
         if let Some(LastWord { run, parts }) = told.as_ref().and_then(|told| told.get()) {
-            parts.iter().for_each(|part| self.talk.ended(*run, part.clone()));
+            parts.iter().for_each(|part| self.talk.ended(*run, part.clone(), monotonic()));
         }
-        // While the program is there: afterwards the device counts on and the program does not.
-        self.readings.stop(&self.attached.program);
-        // First the program, so that nothing more is on its way into sockets that are about to close.
-        self.attached.program.detach();
-        stop.store(true, Relaxed);
-        let outcomes = running.join();
-        let panicked = outcomes.is_none().then(|| report_parts::worker_lost(&self.facts.name));
+        let stopped = monotonic();
+        if let Some(shift) = watched.shift.take() {
+            // While the program is there: afterwards the device counts on and the program does not.
+            self.readings.stop(&self.attached.program);
+            // First the program, so that nothing more is on its way into sockets that are about to close.
+            self.attached.program.detach();
+            self.take_in(shift.end());
+            // An END may have been among the last frames: after a stop of this process, for instance.
+            self.talk.hear_the_rest(monotonic());
+            watched.failed.extend(self.disagreement());
+        }
+        watched.failed.extend(self.panicked.then(|| report_parts::worker_lost(&self.facts.name)));
         let windows = self.readings.finish(&self.latch);
         let mut intervals = watched.intervals;
-        intervals.push(live.finish(monotonic(), self.sums(&progress)));
+        intervals.push_back(live.finish(monotonic(), self.sums()));
         let aftermath = Aftermath {
-            outcomes: outcomes.unwrap_or_default(),
+            outcomes: std::mem::take(&mut self.outcomes),
             windows,
             interrupted: interrupt.raised(),
-            failed: watched.failed.or(panicked),
+            stopped,
+            failed: watched.failed,
         };
-        Ok(report::build(&self, aftermath, intervals))
+        Ok(report::build(&self, aftermath, intervals.into()))
+    }
+
+    /// Progress as it is shown; a terminal has room for one progress bar, which is the sender's.
+    fn live(&self, with_sender: bool) -> Live {
+        let output = &self.config.output;
+        let quiet = output.quiet || (with_sender && io::stderr().is_terminal());
+        Live::new(Side::Rx, output.interval, quiet, watch::goal(self.config), monotonic())
+    }
+
+    /// Starts workers over the open sockets.
+    fn start(&mut self) -> Result<Shift, Failure> {
+        let progress: Vec<_> = self.ports.iter().map(|_| Arc::new(Progress::default())).collect();
+        self.progress.extend(progress.iter().cloned());
+        let workers = self.workers(&progress);
+        Shift::start(workers, progress)
+            .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))
+    }
+
+    /// Keeps what workers left behind.
+    fn take_in(&mut self, outcomes: Option<Vec<Outcome>>) {
+        self.panicked |= outcomes.is_none();
+        self.outcomes.extend(outcomes.unwrap_or_default());
+    }
+
+    /// Whether all that was redirected is in our books. What is missing is a drop of the kernel's; with
+    /// several runs nobody knows of which.
+    fn disagreement(&mut self) -> Option<Finding> {
+        if self.panicked || self.config.count_only {
+            return None;
+        }
+        let redirected = self.counters().redirected;
+        let known = redirected::accounted(&self.outcomes) + self.swap.silent;
+        let finding = redirected::disagreement(&self.facts.name, redirected, known, self.seats.len())?;
+        if self.latch.epoch() <= 1 {
+            self.swap.silent += redirected.saturating_sub(known);
+        }
+        Some(finding)
     }
 
     /// Figures so far: the workers', or in count-only the program's.
-    fn sums(&self, progress: &[Arc<Progress>]) -> Sums {
+    fn sums(&self) -> Sums {
         if !self.config.count_only {
-            return Sums::of(progress);
+            return Sums::of(&self.progress);
         }
         let counted = self.readings.now(&self.attached.program);
         Sums { frames: counted.counted, bytes: counted.counted_bytes(), drops: 0, shortfall: 0 }

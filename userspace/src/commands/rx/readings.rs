@@ -1,11 +1,13 @@
 //! Readings of the program's, the device's and the cores' counters, cut into one window a run.
 
+use crate::commands::link_watch::{LinkWatch, Outages};
 use crate::commands::meter::Meter;
-use crate::engine::{Latch, SILENCE_AFTER_END};
+use crate::engine::{Latch, MAX_RUNS, SILENCE_AFTER_END};
 use crate::host::{DeviceCounters, machine};
 use crate::sys::clock::monotonic;
 use crate::units::{FCS_BYTES, Nanos};
 use crate::xdp::{QueueCounters, RxProgram};
+use std::collections::VecDeque;
 
 /// How often everything is read while a run lasts.
 const PERIOD: Nanos = Nanos::from_millis(100);
@@ -36,6 +38,10 @@ pub struct Window {
     pub meter: (Meter, Meter),
     /// In count-only, when the first and the last frame were noticed: within one look of the truth.
     pub noticed: Option<(Nanos, Nanos)>,
+    /// How the link was lost within the run: up to its END, where that was heard.
+    pub link: Outages,
+    /// The same with the time in which the sink waited for the next run.
+    pub link_and_after: Outages,
 }
 
 /// Whose counters are read.
@@ -62,7 +68,14 @@ pub struct Readings {
     noticed: Option<(Nanos, Nanos)>,
     counted: u64,
     next: Nanos,
-    closed: Vec<Window>,
+    link: LinkWatch,
+    /// What the link had come to when the run told its END.
+    link_at_end: Option<Outages>,
+    closed: VecDeque<Window>,
+    /// Windows that were closed and are forgotten.
+    forgotten: u64,
+    /// The number of the first run.
+    first: Option<u32>,
 }
 
 /// Sums of the program's counters.
@@ -120,7 +133,11 @@ impl Readings {
             noticed: None,
             counted: 0,
             next: Nanos(0),
-            closed: Vec::new(),
+            link: LinkWatch::begin(on.ifindex, monotonic()),
+            link_at_end: None,
+            closed: VecDeque::new(),
+            forgotten: 0,
+            first: None,
         }
     }
 
@@ -131,10 +148,49 @@ impl Readings {
         Counted { counted: sum.counted, ours: sum.ours, bytes: sum.bytes }
     }
 
+    /// Frames that the program had redirected when it was last read: up to 100 ms old.
+    #[must_use]
+    pub fn redirected(&self) -> u64 {
+        self.last.queues.iter().map(|queue| queue.redirected).sum()
+    }
+
+    /// Whether the interface is no longer there.
+    #[must_use]
+    pub const fn interface_gone(&self) -> bool {
+        self.link.gone()
+    }
+
+    /// Whether the link is away.
+    #[must_use]
+    pub const fn link_away(&self) -> bool {
+        self.link.away()
+    }
+
+    /// Watches the link anew: what it did meanwhile was our own doing.
+    pub fn forgive_link(&mut self) {
+        self.link = LinkWatch::begin(self.on.ifindex, monotonic());
+    }
+
+    /// Whether the run of that number is the first that is told.
+    #[must_use]
+    pub fn is_first(&self, epoch: u32) -> bool {
+        self.first == Some(epoch)
+    }
+
+    /// How many windows are not told any more.
+    #[must_use]
+    pub const fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
     /// Looks: closes the window when another run has begun, and reads when it is time.
     pub fn look(&mut self, now: Nanos, program: &RxProgram, latch: &Latch) {
         if latch.epoch() != self.epoch {
             self.turn_over(latch);
+        }
+        self.link.look(now);
+        if latch.concluded() && self.link_at_end.is_none() {
+            self.link_at_end = Some(self.link.so_far(now));
         }
         if self.notice(now, program) {
             latch.touch(now);
@@ -154,9 +210,14 @@ impl Readings {
         if self.epoch > 0 {
             self.close(self.last.clone());
             self.from = self.last.clone();
+        } else {
+            // What the link did before anybody sent is of no run.
+            self.link.cut(monotonic());
         }
+        self.link_at_end = None;
         let meter = Meter::read();
         (self.epoch, self.run) = (latch.epoch(), latch.run());
+        self.first = self.first.or(Some(self.epoch));
         self.started_at = machine::wall_clock();
         self.meter = (meter.clone(), meter);
         self.noticed = None;
@@ -183,7 +244,8 @@ impl Readings {
             (Some(before), Some(after)) => Some(after.since(before)),
             _ => None,
         };
-        self.closed.push(Window {
+        let link_and_after = self.link.cut(monotonic());
+        self.closed.push_back(Window {
             epoch: self.epoch,
             run: self.run,
             started_at: self.started_at.clone(),
@@ -191,7 +253,13 @@ impl Readings {
             device,
             meter: self.meter.clone(),
             noticed: self.noticed,
+            link: self.link_at_end.take().unwrap_or(link_and_after),
+            link_and_after,
         });
+        while self.closed.len() > MAX_RUNS {
+            self.closed.pop_front();
+            self.forgotten += 1;
+        }
     }
 
     /// The last reading.
@@ -209,6 +277,6 @@ impl Readings {
             self.meter.1 = Meter::read();
         }
         self.close(self.last.clone());
-        std::mem::take(&mut self.closed)
+        std::mem::take(&mut self.closed).into()
     }
 }

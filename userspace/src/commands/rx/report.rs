@@ -1,5 +1,6 @@
 //! A Report a run, from what the workers, the program, the device and the sender have told.
 
+use super::fall_back::Swap;
 use super::heard::{Heard, Totals as Sent};
 use super::readings::Window;
 use super::{Aftermath, Sink, attach, books};
@@ -17,6 +18,9 @@ use crate::report::{
 use crate::units::{FrameSize, Nanos};
 use crate::xdp::QueueCounters;
 
+/// A sender that is under way leaves no longer pause, unless it is as slow as that.
+const PAUSE: Nanos = Nanos::from_millis(100);
+
 /// What one run left behind, put together.
 pub struct RunFacts<'r> {
     /// The counters over its window.
@@ -33,6 +37,10 @@ pub struct RunFacts<'r> {
     pub xdp: QueueCounters,
     /// What the sockets dropped.
     pub drops: RxDrops,
+    /// What was dropped while redirect did not work.
+    pub swap: Swap,
+    /// Whether the sink stopped while frames still came.
+    pub stopped_first: bool,
 }
 
 /// Builds the Reports; `intervals` are those of each run.
@@ -40,13 +48,17 @@ pub fn build(sink: &Sink<'_>, mut aftermath: Aftermath, intervals: Vec<Vec<Inter
     let mut tallies = take_tallies(&mut aftermath.outcomes);
     let windows = std::mem::take(&mut aftermath.windows);
     let mut intervals = intervals.into_iter();
-    windows
+    let mut reports: Vec<Report> = windows
         .iter()
         .map(|window| {
-            let run = gather(sink, window, &mut tallies);
+            let run = gather(sink, window, &mut tallies, aftermath.stopped);
             one(sink, &aftermath, &run, intervals.next().unwrap_or_default())
         })
-        .collect()
+        .collect();
+    if let (Some(last), Some(finding)) = (reports.last_mut(), trouble::forgotten(sink)) {
+        last.findings.push(finding);
+    }
+    reports
 }
 
 fn take_tallies(outcomes: &mut [Outcome]) -> Vec<RxTally> {
@@ -54,28 +66,52 @@ fn take_tallies(outcomes: &mut [Outcome]) -> Vec<RxTally> {
         Books::Rx(tallies) => std::mem::take(tallies),
         Books::Tx(_) => Vec::new(),
     };
-    outcomes.iter_mut().flat_map(take).collect()
+    let told = |tally: &RxTally| tally.epoch != RxTally::FORGOTTEN;
+    outcomes.iter_mut().flat_map(take).filter(told).collect()
 }
 
-/// The tallies of one run. What workers counted before any run (epoch 0) is told with the first.
-fn gather<'r>(sink: &'r Sink<'_>, window: &'r Window, tallies: &mut Vec<RxTally>) -> RunFacts<'r> {
-    let ours = |tally: &RxTally| tally.epoch == window.epoch || (tally.epoch == 0 && window.epoch <= 1);
-    let (mine, rest): (Vec<_>, Vec<_>) = std::mem::take(tallies).into_iter().partition(ours);
+/// The tallies of one run. What workers counted before any run (epoch 0) is told with the first; a run that
+/// has no window, since it gave way within one look, is told with the next, as frames of another run.
+fn gather<'r>(
+    sink: &'r Sink<'_>,
+    window: &'r Window,
+    tallies: &mut Vec<RxTally>,
+    stopped: Nanos,
+) -> RunFacts<'r> {
+    let (mine, rest): (Vec<_>, Vec<_>) =
+        std::mem::take(tallies).into_iter().partition(|tally| tally.epoch <= window.epoch);
     *tallies = rest;
+    let (mine, others): (Vec<_>, Vec<_>) =
+        mine.into_iter().partition(|tally| tally.epoch == window.epoch || tally.epoch == 0);
     let queues = queue_rows(sink, window, &mine);
     let mut tally = RxTally::new(window.epoch, window.run, None);
     mine.into_iter().for_each(|part| tally.merge(part));
+    others.iter().for_each(|part| tally.merge_foreign(part));
     let heard = sink.talk.heard(window.epoch);
     let drops = tally.drops.unwrap_or_default();
+    let first = window.epoch <= 1 || sink.readings.is_first(window.epoch);
+    let xdp: QueueCounters = window.queues.iter().copied().sum();
+    let (arrivals, frames) =
+        if sink.config.count_only { (window.noticed, xdp.counted) } else { (tally.arrivals, tally.probes) };
     RunFacts {
+        // Redirect is settled before the first frame of the first run.
+        swap: if first { sink.swap } else { Swap::default() },
+        stopped_first: arrivals.is_some_and(|arrivals| recent(arrivals, frames, stopped)),
         window,
         queues,
         heard,
         sent: heard.and_then(Heard::totals),
-        xdp: window.queues.iter().copied().sum(),
+        xdp,
         drops,
         tally,
     }
+}
+
+/// Whether the last of so many frames came so shortly before `stopped` that the next was still to be
+/// expected.
+fn recent((first, last): (Nanos, Nanos), frames: u64, stopped: Nanos) -> bool {
+    let gap = (last - first).0 / frames.max(2).saturating_sub(1);
+    stopped - last < Nanos(gap.saturating_mul(3)).max(PAUSE)
 }
 
 fn queue_rows(sink: &Sink<'_>, window: &Window, tallies: &[RxTally]) -> Vec<QueueRow> {
@@ -218,7 +254,7 @@ fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> (DeviceCounters, Opti
         counter: "netdev.rx_packets",
         device: device.rx_packets,
         our_name: "frames seen by the XDP program",
-        ours: run.xdp.frames(),
+        ours: run.xdp.frames() + run.swap.unseen,
     };
     let (mut counters, disagreement) = cross_check::compare(&sink.facts, run.window.device, of);
     let xdp = run.xdp;

@@ -1,18 +1,23 @@
 //! What went wrong in a run, as findings on the sink's side.
 
 use super::books::device_drops;
+use super::faults;
 use super::report::RunFacts;
 use super::{Aftermath, Sink};
 use crate::commands::report_parts;
+use crate::engine::MAX_RUNS;
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::Reason;
 use crate::report::Report;
 
 /// The findings of one run.
 pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: &Report) -> Vec<Finding> {
-    let mut found: Vec<Finding> = aftermath.failed.iter().cloned().collect();
+    let mut found = aftermath.failed.clone();
     found.extend(report_parts::unpinned(&sink.facts.name, &aftermath.outcomes));
-    found.extend(nothing(sink, aftermath, run));
+    // A redirect that does not work says why nothing came.
+    let silent = aftermath.failed.iter().any(|finding| finding.code == Code::RedirectSilent);
+    found.extend(nothing(sink, aftermath, run).filter(|_| !silent));
+    found.extend(faults::find(sink, aftermath, run));
     found.extend(slow(sink, run));
     found.extend(dropped_by_devices(sink, run, report));
     found.extend(unexplained(sink, run, report));
@@ -78,7 +83,7 @@ fn dropped_by_devices(sink: &Sink<'_>, run: &RunFacts<'_>, report: &Report) -> O
         (device_drops(run), run.sent.as_ref().and_then(|sent| sent.device_drops).unwrap_or(0));
     // A device also counts what was not ours; with nothing lost, that is what it dropped.
     let lost = run_lost(report);
-    (here + there > 0 && lost).then(|| {
+    (here.saturating_add(there) > 0 && lost).then(|| {
         let what =
             format!("devices dropped frames: {there} on transmit at the sender, {here} on receive here");
         Finding::new(Code::DeviceDrops, Severity::Warn, name(sink), what)
@@ -92,15 +97,22 @@ fn unexplained(sink: &Sink<'_>, run: &RunFacts<'_>, report: &Report) -> Option<F
     let unexplained = report.balance.unexplained?;
     let frames = unexplained.checked_sub(corrupted(run)).filter(|frames| *frames > 0)?;
     let what = format!("{frames} frames were lost and no counter says where");
+    let why = if run.swap.silent > 0 {
+        "they were in the device's queues when the program was taken out of the driver, or it does not count what it drops"
+    } else {
+        "they left the sender's driver and did not reach this socket: a switch, a cable, or a NIC that does not count what it drops"
+    };
     Some(
-        Finding::new(Code::LossUnexplained, Severity::Warn, name(sink), what)
-            .why("they left the sender's driver and did not reach this socket: a switch, a cable, or a NIC that does not count what it drops")
-            .remedy(format!("compare `ethtool -S {}` and the sender's before and after a run", sink.facts.name)),
+        Finding::new(Code::LossUnexplained, Severity::Warn, name(sink), what).why(why).remedy(format!(
+            "compare `ethtool -S {}` and the sender's before and after a run",
+            sink.facts.name
+        )),
     )
 }
 
 fn no_socket(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
-    let frames = run.xdp.no_socket;
+    // Of those that came while sockets were opened anew, another finding tells.
+    let frames = run.xdp.no_socket.saturating_sub(run.swap.no_socket);
     let queues: Vec<String> = (0u32..)
         .zip(&run.window.queues)
         .filter(|(_, queue)| queue.no_socket > 0)
@@ -119,14 +131,25 @@ fn rejected(run: &RunFacts<'_>, reason: Reason) -> u64 {
 }
 
 fn corrupted(run: &RunFacts<'_>) -> u64 {
-    [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated]
+    let sum: u64 = [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated]
         .into_iter()
         .map(|reason| rejected(run, reason))
-        .sum()
+        .sum();
+    sum + if announced(run) { rejected(run, Reason::NoSuchSpace) } else { 0 }
+}
+
+/// Frames of other runs, and those of which it cannot be said whose they are.
+fn foreign(run: &RunFacts<'_>) -> u64 {
+    rejected(run, Reason::OtherRun) + if announced(run) { 0 } else { rejected(run, Reason::NoSuchSpace) }
+}
+
+/// Whether the sender has said what it will send; otherwise a stray frame may have begun the run.
+fn announced(run: &RunFacts<'_>) -> bool {
+    run.heard.is_some_and(|heard| heard.start.is_some())
 }
 
 fn bad_frames(sink: &Sink<'_>, run: &RunFacts<'_>) -> Vec<Finding> {
-    let (corrupted, other) = (corrupted(run), rejected(run, Reason::OtherRun));
+    let (corrupted, other) = (corrupted(run), foreign(run));
     let mut found = Vec::new();
     if corrupted > 0 {
         let what = format!("{corrupted} frames of ours arrived with wrong bytes");
@@ -145,4 +168,15 @@ fn bad_frames(sink: &Sink<'_>, run: &RunFacts<'_>) -> Vec<Finding> {
         );
     }
     found
+}
+
+/// What is said of the runs that are not told one by one any more.
+pub fn forgotten(sink: &Sink<'_>) -> Option<Finding> {
+    let runs = sink.readings.forgotten();
+    (runs > 0).then(|| {
+        let what = format!("the first {runs} runs are left out: only the last {MAX_RUNS} are told");
+        Finding::new(Code::RunsLeftOut, Severity::Info, name(sink), what)
+            .why("a sink without an end must not fill memory")
+            .remedy("a sink a run, with --count, --duration or --idle-timeout")
+    })
 }

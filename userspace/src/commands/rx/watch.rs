@@ -1,15 +1,20 @@
 //! The controller of a sink while it runs: hears control frames, takes readings, shows progress, knows when to stop.
 
 use super::Sink;
+use super::redirect::{Redirect, Verdict};
+use super::shift::Shift;
 use crate::commands::interrupt::Interrupt;
 use crate::commands::live::{Goal, Live, Sums};
+use crate::commands::notice::notice;
 use crate::commands::tx::LastWord;
 use crate::config::RxConfig;
-use crate::engine::{Progress, Running};
-use crate::finding::Finding;
+use crate::engine::MAX_RUNS;
+use crate::finding::{Code, Finding, Severity};
 use crate::report::IntervalRow;
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
+use crate::xdp::AttachMode;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -17,6 +22,8 @@ use std::time::Duration;
 
 /// How often the controller looks.
 const LOOK: Duration = Duration::from_millis(10);
+/// A pause between two looks that is none of ours.
+const STALL: Nanos = Nanos::from_millis(200);
 /// Silence after an END that means that nothing more is under way: a veth or NIC ring empties in microseconds.
 const QUIET: Nanos = Nanos::from_millis(100);
 /// How long an END is waited for that must be on its way: twice as long as the sender repeats it.
@@ -43,14 +50,17 @@ pub struct Ending {
     until_end: Option<UntilEnd>,
     interrupted: Option<Nanos>,
     last_change: (Nanos, u64),
+    last_look: Nanos,
 }
 
 /// How the watch ended.
 pub struct Watched {
     /// Interval rows of the runs that another one followed.
-    pub intervals: Vec<Vec<IntervalRow>>,
+    pub intervals: VecDeque<Vec<IntervalRow>>,
     /// Why it could not go on.
-    pub failed: Option<Finding>,
+    pub failed: Vec<Finding>,
+    /// The workers, where they have not ended.
+    pub shift: Option<Shift>,
 }
 
 /// The end of a run as far as it is known beforehand.
@@ -67,13 +77,27 @@ impl Ending {
     pub fn new(config: &RxConfig, until_end: Option<UntilEnd>, now: Nanos) -> Self {
         let duration = config.duration.filter(|_| until_end.is_none());
         let (count, idle) = (config.count, config.idle_timeout);
-        Self { started: now, duration, count, idle, until_end, interrupted: None, last_change: (now, 0) }
+        Self {
+            started: now,
+            duration,
+            count,
+            idle,
+            until_end,
+            interrupted: None,
+            last_change: (now, 0),
+            last_look: now,
+        }
     }
 
     /// Whether it is time, after so many `frames`; `over` says that the latched run's END is complete.
     fn is_now(&mut self, now: Nanos, frames: u64, over: bool) -> bool {
         if frames != self.last_change.1 {
             self.last_change = (now, frames);
+        }
+        // What came while this process was stopped has not been counted yet: that time is no silence.
+        let stopped = now - std::mem::replace(&mut self.last_look, now);
+        if stopped > STALL {
+            self.last_change.0 = self.last_change.0 + stopped;
         }
         let silence = now - self.last_change.0;
         // With the last frame asked for the sender may have sent its last: its END is worth a moment.
@@ -104,43 +128,121 @@ impl UntilEnd {
 
 /// Everything that is watched.
 pub struct Watch<'w, 'a> {
-    pub sink: &'w mut Sink<'a>,
-    pub running: &'w Running,
-    pub progress: &'w [Arc<Progress>],
-    pub ending: Ending,
-    pub interrupt: &'w Interrupt,
+    sink: &'w mut Sink<'a>,
+    ending: Ending,
+    interrupt: &'w Interrupt,
+    redirect: Redirect,
+    link_away: bool,
+    epoch: u32,
+    before: Sums,
+    intervals: VecDeque<Vec<IntervalRow>>,
 }
 
-impl Watch<'_, '_> {
+impl<'w, 'a> Watch<'w, 'a> {
+    /// Watches a sink whose workers are about to start.
+    pub fn new(sink: &'w mut Sink<'a>, ending: Ending, interrupt: &'w Interrupt) -> Self {
+        let (before, intervals) = (Sums::default(), VecDeque::new());
+        Self {
+            sink,
+            ending,
+            interrupt,
+            redirect: Redirect::Open(None),
+            link_away: false,
+            epoch: 0,
+            before,
+            intervals,
+        }
+    }
+
     /// Watches until it is time to stop.
-    pub fn run(mut self, live: &mut Live) -> Watched {
-        let mut epoch = 0;
-        let mut before = Sums::default();
-        let mut intervals = Vec::new();
+    pub fn run(mut self, mut shift: Shift, live: &mut Live) -> Watched {
+        // In the stack redirect always works, and a program that only counts does not redirect.
+        if self.sink.attached.mode == AttachMode::Generic || self.sink.config.count_only {
+            self.settle();
+        }
         loop {
             let now = monotonic();
-            let failed = self.sink.talk.turn(now).err();
-            let sums = self.sink.sums(self.progress);
-            if self.sink.latch.epoch() != epoch {
-                let rows = live.restart(now, before);
-                intervals.extend((epoch > 0).then_some(rows));
-                epoch = self.sink.latch.epoch();
-            }
-            before = sums;
+            let failed = self.sink.talk.turn(now).err().or_else(|| self.removed());
+            let sums = self.sink.sums();
+            self.turn_over(now, live);
+            self.before = sums;
             self.sink.readings.look(now, &self.sink.attached.program, &self.sink.latch);
+            self.tell_of_link();
             // While nobody sends there is nothing to tell.
-            if epoch > 0 {
+            if self.epoch > 0 {
                 live.tick(now, sums);
             }
-            let workers_gone = !self.progress.is_empty() && self.running.finished();
             let over = self.over();
             let time = self.ending.is_now(now, sums.frames, over)
                 || self.ending.yields(now, self.interrupt.raised());
-            if failed.is_some() || workers_gone || time {
-                return Watched { intervals, failed };
+            if failed.is_some() || shift.gone() || time {
+                return self.ended(Some(shift), failed.into_iter().collect());
+            }
+            match self.redirect.look(now, self.sink.readings.redirected(), &shift.progress) {
+                Verdict::Nothing => {}
+                Verdict::Proven => self.settle(),
+                Verdict::Silent => match self.sink.fall_back(shift, self.interrupt) {
+                    Ok(next) => {
+                        shift = next;
+                        self.settle();
+                        notice(self.sink.config.output.quiet, "rx", self.sink.ready());
+                    }
+                    Err(failed) => return self.ended(None, failed),
+                },
             }
             thread::sleep(LOOK);
         }
+    }
+
+    /// Called once a session: when the first frame has come, or at once or after a fall-back where none is to
+    /// be waited for. From here on nothing is attached and no socket is opened any more.
+    fn settle(&mut self) {
+        self.redirect = Redirect::Settled;
+    }
+
+    /// Says when the link goes and when it comes back: a sink that waits in vain should not seem to wait for
+    /// a sender.
+    fn tell_of_link(&mut self) {
+        let away = self.sink.readings.link_away();
+        if std::mem::replace(&mut self.link_away, away) != away {
+            let state = if away { "the link is away; waiting for it" } else { "the link is back" };
+            notice(self.sink.config.output.quiet, "rx", state);
+        }
+    }
+
+    fn ended(self, shift: Option<Shift>, failed: Vec<Finding>) -> Watched {
+        Watched { intervals: self.intervals, failed, shift }
+    }
+
+    /// Begins the rows of another run, when one has begun.
+    fn turn_over(&mut self, now: Nanos, live: &mut Live) {
+        let epoch = self.sink.latch.epoch();
+        if epoch == self.epoch {
+            return;
+        }
+        let rows = live.restart(now, self.before);
+        if self.epoch > 0 {
+            self.intervals.push_back(rows);
+        }
+        // As many as there are windows, the open one aside.
+        while self.intervals.len() > MAX_RUNS - 1 {
+            self.intervals.pop_front();
+        }
+        self.epoch = epoch;
+    }
+
+    /// Why there is nothing more to wait for, where the interface is no longer there.
+    fn removed(&self) -> Option<Finding> {
+        self.sink.readings.interface_gone().then(|| {
+            Finding::new(
+                Code::InterfaceGone,
+                Severity::Fail,
+                self.sink.facts.name.clone(),
+                "the interface was removed within the run",
+            )
+            .why("it was deleted, with its peer or its namespace, or moved to another namespace; the figures are those up to that moment")
+            .remedy("bring it back and run again")
+        })
     }
 
     /// Whether the latched run has told its end.
@@ -164,22 +266,31 @@ mod tests {
             until_end,
             interrupted: None,
             last_change: (started, 0),
+            last_look: started,
         }
     }
 
     #[test]
     fn silence_counts_from_the_first_frame_on() {
         let mut ending = Ending { idle: Some(Nanos::SECOND), ..ending(None) };
-        assert!(!ending.is_now(Nanos(9_000_000_000), 0, false));
-        assert!(!ending.is_now(Nanos(10_000_000_000), 1, false));
-        assert!(!ending.is_now(Nanos(10_999_999_999), 1, false));
-        assert!(ending.is_now(Nanos(11_000_000_000), 1, false));
+        let mut at = |ms: u64, frames| ending.is_now(Nanos::from_millis(ms), frames, false);
+        assert!((1_000..10_000).step_by(10).all(|ms| !at(ms, 0)));
+        assert!((10_000..11_000).step_by(10).all(|ms| !at(ms, 1)));
+        assert!(at(11_000, 1));
+    }
+
+    #[test]
+    fn the_time_in_which_the_sink_was_stopped_is_no_silence() {
+        let mut ending = Ending { idle: Some(Nanos::SECOND), ..ending(None) };
+        assert!(!ending.is_now(Nanos::from_millis(1_010), 1, false));
+        assert!(!ending.is_now(Nanos::from_millis(5_000), 1, false));
+        assert!(!ending.is_now(Nanos::from_millis(5_010), 9, false));
     }
 
     #[test]
     fn the_last_frame_asked_for_leaves_time_for_the_end() {
         let counting = || Ending { count: Some(10), ..ending(None) };
-        let (at, later) = (Nanos(2_000_000_000), Nanos(2_000_000_000) + END_PATIENCE);
+        let (at, later) = (Nanos::SECOND, Nanos::SECOND + END_PATIENCE);
         assert!(!counting().is_now(at, 9, true));
         assert!(counting().is_now(at, 10, true));
         assert!(counting().is_now(at, 11, false));
@@ -190,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_sink_with_its_sender_waits_for_the_end_and_not_for_ever() {
-        let (at, until_end) = (Nanos(2_000_000_000), UntilEnd::default());
+        let (at, until_end) = (Nanos::SECOND, UntilEnd::default());
         let mut ending = ending(Some(until_end.clone()));
         assert!(!ending.is_now(at, 5, true) && ending.is_now(at + QUIET, 5, true));
         until_end.told.set(LastWord { run: 7, parts: Vec::new() }).unwrap();

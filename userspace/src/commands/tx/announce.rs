@@ -4,8 +4,10 @@ use super::Aftermath;
 use super::offer::Offer;
 use crate::commands::control_link::ControlLink;
 use crate::engine::{Books, TxBooks};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::frame::{Control, End, SpaceTotal};
+use crate::sys::clock::monotonic;
+use crate::units::Nanos;
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +17,16 @@ const STARTS: u32 = 3;
 const START_PAUSE: Duration = Duration::from_millis(5);
 /// ENDs sent, and the pause between them: together a tenth of a second, longer than a burst of loss.
 const ENDS: u32 = 10;
-const END_PAUSE: Duration = Duration::from_millis(10);
+const END_PAUSE: Nanos = Nanos::from_millis(10);
+/// For how long a sink that is known to be there is told again, and how often: it may have been stopped, or
+/// have lost all of the ENDs in a full ring.
+const ANSWER_PATIENCE: Nanos = Nanos::from_millis(400);
+const LATE_END_PAUSE: Nanos = Nanos::from_millis(50);
+/// The same after Ctrl-C, counted from there: the Report comes within a second.
+const INTERRUPT_PATIENCE: Nanos = Nanos::from_millis(700);
+
+/// Messages thrown away before the END: more than come in a run of an honest network.
+const STALE_MESSAGES: usize = 256;
 
 /// Says what will come.
 ///
@@ -44,13 +55,87 @@ pub fn last_word(offer: &Offer, aftermath: &Aftermath) -> LastWord {
     LastWord { run: offer.run, parts: End::split(&spaces, aftermath.device_drops(), window) }
 }
 
-/// Says what was sent.
+/// Who is told the END, and for how long.
+#[derive(Debug, Clone, Copy)]
+pub struct Farewell {
+    /// When the first START was said.
+    pub began: Nanos,
+    /// Whether the receiver is known to be a sink of ours, which will say that it has heard.
+    pub sink_answers: bool,
+    /// When the user asked for the end, who is then waiting for it.
+    pub interrupted: Option<Nanos>,
+}
+
+impl Farewell {
+    /// Until when the END is said again to a sink that has not answered.
+    fn patience(&self, now: Nanos) -> Nanos {
+        match self.interrupted {
+            _ if !self.sink_answers => now,
+            Some(asked) => (asked + INTERRUPT_PATIENCE).min(now + ANSWER_PATIENCE),
+            None => now + ANSWER_PATIENCE,
+        }
+    }
+}
+
+/// Says what was sent: so many times, or until a sink has said that it has heard; to a sink that is known to
+/// be there and does not answer, for longer: it may have been stopped for a while.
 ///
 /// # Errors
 /// When no frame can be sent, for instance because the interface is gone.
-pub fn end(link: &mut ControlLink, offer: &Offer, word: &LastWord) -> Result<(), Finding> {
-    let parts: Vec<_> = word.parts.iter().cloned().map(Control::End).collect();
-    repeat(ENDS, END_PAUSE, || parts.iter().try_for_each(|part| link.send(&offer.stack, offer.run, part)))
+pub fn end(
+    link: &mut ControlLink,
+    offer: &Offer,
+    word: &LastWord,
+    farewell: Farewell,
+) -> Result<(), Finding> {
+    // An answer that is there already answers something else.
+    (0..STALE_MESSAGES).map_while(|_| link.receive().ok().flatten()).for_each(drop);
+    let mut result = Ok(());
+    for n in 0..ENDS {
+        let said = say_end(link, offer, word, farewell.began);
+        result = if n == 0 { said } else { result.or(said) };
+        if heard(link, offer.run, END_PAUSE) {
+            return result;
+        }
+    }
+    if result.as_ref().is_err_and(|finding| finding.code == Code::InterfaceGone) {
+        return result;
+    }
+    let until = farewell.patience(monotonic());
+    while monotonic() < until {
+        result = result.or(say_end(link, offer, word, farewell.began));
+        if heard(link, offer.run, LATE_END_PAUSE) {
+            break;
+        }
+    }
+    result
+}
+
+fn say_end(link: &mut ControlLink, offer: &Offer, word: &LastWord, began: Nanos) -> Result<(), Finding> {
+    let age_ns = Some((monotonic() - began).0);
+    word.parts.iter().try_for_each(|part| {
+        link.send(&offer.stack, offer.run, &Control::End(End { age_ns, ..part.clone() }))
+    })
+}
+
+/// Whether a sink says within `pause` that it has heard the END of `run`. Without an answer the pause is
+/// waited out.
+fn heard(link: &mut ControlLink, run: u16, pause: Nanos) -> bool {
+    let until = monotonic() + pause;
+    while monotonic() < until {
+        match link.receive() {
+            Ok(Some(message)) if message.run == run && message.control == Control::Heard => return true,
+            Ok(Some(_)) => {}
+            // A link that does not receive has no answer either; sending says why.
+            Ok(None) | Err(_) => {
+                let left = until - monotonic();
+                if link.wait(left).is_err() {
+                    thread::sleep(Duration::from_nanos(left.0));
+                }
+            }
+        }
+    }
+    false
 }
 
 /// Says it so many times, with a pause behind each: one that gets out is enough. A link that was away fails the first

@@ -28,6 +28,8 @@ pub struct Peer {
     pub mac: MacAddr6,
     /// Its IP, where it has told.
     pub ip: Option<IpAddr>,
+    /// Whether it has answered a HELLO, so that it is known to be a sink of ours.
+    pub answered: bool,
 }
 
 /// Finds the destination.
@@ -42,7 +44,7 @@ pub fn destination(
     run: u16,
     interrupt: &Interrupt,
 ) -> Result<Peer, Failure> {
-    let stated = config.address.dst_mac.map(|mac| Peer { mac, ip: None });
+    let stated = config.address.dst_mac.map(|mac| Peer { mac, ip: None, answered: false });
     match stated.or(known).or_else(|| veth_peer(facts)) {
         Some(peer) => Ok(peer),
         None => ask(config, facts, link, run, interrupt),
@@ -53,7 +55,7 @@ pub fn destination(
 fn veth_peer(facts: &InterfaceFacts) -> Option<Peer> {
     let ifindex = facts.veth_peer.filter(|peer| peer.same_netns)?.ifindex;
     let peer = InterfaceFacts::list().ok()?.into_iter().find(|other| other.ifindex == ifindex)?;
-    Some(Peer { mac: peer.mac?, ip: peer.ipv4.map(IpAddr::V4) })
+    Some(Peer { mac: peer.mac?, ip: peer.ipv4.map(IpAddr::V4), answered: false })
 }
 
 fn ask(
@@ -63,7 +65,8 @@ fn ask(
     run: u16,
     interrupt: &Interrupt,
 ) -> Result<Peer, Failure> {
-    let everyone = offer::stack(config, facts, &Peer { mac: MacAddr6::broadcast(), ip: None });
+    let everyone =
+        offer::stack(config, facts, &Peer { mac: MacAddr6::broadcast(), ip: None, answered: false });
     notice(config.output.quiet, "tx", format_args!("asking for a sink on {}", facts.name));
     let hello = Control::Hello(Hello { addresses: Addresses::of(&everyone) });
     let deadline = monotonic() + PATIENCE;
@@ -79,7 +82,7 @@ fn ask(
                 && message.run == run
                 && let Ok(mac) = here.mac.parse()
             {
-                return Ok(Peer { mac, ip: here.ip.and_then(|ip| ip.parse().ok()) });
+                return Ok(Peer { mac, ip: here.ip.and_then(|ip| ip.parse().ok()), answered: true });
             }
         }
     }

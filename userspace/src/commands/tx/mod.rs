@@ -3,17 +3,17 @@
 mod announce;
 mod attach;
 mod discover;
-mod link_watch;
 mod offer;
 mod report;
 mod trouble;
 
+use self::announce::Farewell;
 use self::attach::Attached;
 use self::discover::Peer;
-use self::link_watch::{LinkWatch, Outages};
 use self::offer::Offer;
 use super::control_link::ControlLink;
 use super::interrupt::Interrupt;
+use super::link_watch::{LinkWatch, Outages};
 use super::live::{Goal, Live, Side, Sums};
 use super::meter::Meter;
 use super::notice::notice;
@@ -70,6 +70,8 @@ pub struct Sender<'a> {
     memory: Memory,
     program: Option<Attached>,
     findings: Vec<Finding>,
+    /// Whether the receiver has answered as a sink of ours does.
+    sink_answers: bool,
 }
 
 /// What is left of a run, for the Report.
@@ -111,8 +113,19 @@ impl<'a> Sender<'a> {
         let Sockets { opened, mode: xsk_mode, notes: mut findings } = sockets;
         findings.extend(placement::shared(&facts.name, &seats));
         let ports = opened.into_iter().map(xsk::Opened::into_tx).collect();
-        let mut sender =
-            Self { config, facts, offer, link, seats, ports, xsk_mode, memory, program, findings };
+        let mut sender = Self {
+            config,
+            facts,
+            offer,
+            link,
+            seats,
+            ports,
+            xsk_mode,
+            memory,
+            program,
+            findings,
+            sink_answers: peer.answered,
+        };
         sender.settle(interrupt)?;
         sender.findings.append(&mut replaced);
         Ok(sender)
@@ -152,6 +165,7 @@ impl<'a> Sender<'a> {
         told: Option<&OnceLock<LastWord>>,
     ) -> Result<Report, Failure> {
         notice(self.config.output.quiet, "tx", self.offer.words());
+        let began = monotonic();
         announce::start(&mut self.link, &self.offer)?;
         let started_at = machine::wall_clock();
         let before = (Meter::read(), DeviceCounters::read(self.facts.ifindex).ok());
@@ -162,7 +176,7 @@ impl<'a> Sender<'a> {
         let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN)
             .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
         let mut link = LinkWatch::begin(self.facts.ifindex, monotonic());
-        attend(&running, &stop, &progress, (&mut live, &mut link), interrupt);
+        let asked = attend(&running, &stop, &progress, (&mut live, &mut link), interrupt);
         let outcomes = running.join();
         let intervals = live.finish(monotonic(), Sums::of(&progress));
         let aftermath = Aftermath {
@@ -175,7 +189,8 @@ impl<'a> Sender<'a> {
             link: link.finish(monotonic()),
         };
         let word = announce::last_word(&self.offer, &aftermath);
-        if let Err(finding) = announce::end(&mut self.link, &self.offer, &word) {
+        let farewell = Farewell { began, sink_answers: self.sink_answers, interrupted: asked };
+        if let Err(finding) = announce::end(&mut self.link, &self.offer, &word, farewell) {
             self.findings.push(finding);
         }
         if let Some(told) = told {
@@ -213,20 +228,24 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// Watches the workers until they have finished or the user has had enough.
+/// Watches the workers until they have finished or the user has had enough; when that was.
 fn attend(
     running: &Running,
     stop: &AtomicBool,
     progress: &[Arc<Progress>],
     (live, link): (&mut Live, &mut LinkWatch),
     interrupt: &Interrupt,
-) {
+) -> Option<Nanos> {
+    let mut asked = None;
     while !running.finished() {
         thread::sleep(LOOK);
         live.tick(monotonic(), Sums::of(progress));
         link.look(monotonic());
+        progress.iter().for_each(|progress| progress.tell_link(link.away()));
         if interrupt.raised() {
+            asked.get_or_insert_with(monotonic);
             stop.store(true, Relaxed);
         }
     }
+    asked
 }

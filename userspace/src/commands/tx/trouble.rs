@@ -1,6 +1,7 @@
 //! What went wrong in a run, as findings on the sender's side.
 
 use super::{Aftermath, Sender};
+use crate::commands::link_watch::Outages;
 use crate::commands::report_parts;
 use crate::engine::TxBooks;
 use crate::finding::{Code, Finding, Severity};
@@ -67,8 +68,8 @@ fn link_lost(
     let noticed = books.iter().map(|b| b.outage).max().unwrap_or_default();
     let lost = aftermath.link.count > 0 || books.iter().any(|b| b.outages > 0);
     lost.then(|| {
-        let (away, window) = (noticed.max(aftermath.link.away).as_secs_f64(), window.as_secs_f64());
-        let what = format!("the link was lost within the run, for {away:.3} s of {window:.3} s");
+        let outages = Outages { away: noticed.max(aftermath.link.away), ..aftermath.link };
+        let what = outages.words(Some(window));
         Finding::new(Code::LinkLost, Severity::Fail, sender.facts.name.clone(), what)
             .why("no frame leaves meanwhile: what was due then is shortfall, or was completed and dropped")
             .remedy("check cable and far end, and run again")

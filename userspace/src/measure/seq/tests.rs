@@ -128,17 +128,19 @@ fn the_window_ends_where_it_says() {
 }
 
 #[test]
-fn a_jump_over_the_window_forgets_all_of_it() {
-    for jump in [65_535, 65_536, 65_537, 1 << 20, (1 << 31) - 1] {
+fn a_jump_over_the_window_is_believed_the_second_time_and_forgets_all_of_it() {
+    for jump in [65_537, 65_538, 1 << 20, (1 << 31) - 2] {
         let mut books = SequenceBooks::new(1, 1, 0);
         for seq in 0..=1_000 {
             books.see(seq);
         }
         let after = 1_000 + jump;
-        assert_eq!(books.see(after), Seen::Unique { reordered: false });
-        // Every number that the window now holds, but the jump's own, is new; unless it was seen before the
-        // jump.
-        for back in 1..65_536 {
+        assert_eq!(books.see(after), Seen::Late, "a jump of {jump}");
+        assert_eq!(books.see(after + 1), Seen::Unique { reordered: false });
+        assert_eq!((books.counts().unique, books.counts().late), (1_003, 0));
+        // Every number that the window now holds is new, but those of the jump and those seen before it.
+        assert_eq!(books.see(after), Seen::Duplicate);
+        for back in 1..65_535 {
             let expected =
                 if after - back <= 1_000 { Seen::Duplicate } else { Seen::Unique { reordered: true } };
             assert_eq!(books.see(after - back), expected, "{back} behind a jump of {jump}");
@@ -147,13 +149,40 @@ fn a_jump_over_the_window_forgets_all_of_it() {
 }
 
 #[test]
+fn a_number_that_was_spoilt_on_the_way_disturbs_no_other() {
+    for bit in 0..32 {
+        let mut books = SequenceBooks::new(4, 1, 0);
+        for seq in 0..200_000 {
+            books.see(if seq == 100_000 { seq ^ (1 << bit) } else { seq });
+        }
+        let counts = books.counts();
+        // The spoilt one is late, or stands for the number that it seems to be.
+        assert_eq!(counts.probes(), 200_000, "bit {bit}");
+        assert_eq!((counts.unique, counts.duplicate + counts.late), (199_999, 1), "bit {bit}");
+        assert_eq!(counts.highest, Some(199_999), "bit {bit}");
+    }
+}
+
+#[test]
+fn the_second_of_two_that_leap_may_be_the_earlier_one() {
+    let mut books = SequenceBooks::new(1, 1, 0);
+    for seq in [0, 1 << 20, (1 << 20) - 5] {
+        books.see(seq);
+    }
+    let counts = books.counts();
+    assert_eq!((counts.unique, counts.reordered, counts.late), (3, 1, 0));
+}
+
+#[test]
 fn the_count_goes_on_over_two_wraps() {
     let mut books = SequenceBooks::new(3, 1, 0);
     let step = 1u64 << 30;
     for seq in (0..=9).map(|k| k * step) {
-        assert_eq!(books.see(seq as u32), Seen::Unique { reordered: false });
+        books.see(seq as u32);
+        books.see(seq as u32 + 1);
     }
-    assert_eq!(books.counts().highest, Some(9 * step));
+    assert_eq!(books.counts().highest, Some(9 * step + 1));
+    assert_eq!((books.counts().unique, books.counts().late), (20, 0));
 }
 
 #[test]
