@@ -4,7 +4,7 @@
 use super::attach::{self, Ports};
 use super::shift::Shift;
 use super::{Sink, redirected};
-use crate::commands::attaching::patiently;
+use crate::commands::attaching::{Place, patiently};
 use crate::commands::interrupt::Interrupt;
 use crate::commands::sockets::Wanted;
 use crate::commands::{Failure, ground, tell};
@@ -12,6 +12,7 @@ use crate::config::{XdpChoice, XskChoice};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::DeviceCounters;
 use crate::host::drivers::{self, DriverNote};
+use crate::host::netdev::Direction;
 use crate::xdp::{AttachMode, QueueCounters};
 
 /// Tries to read two counters at the same moment.
@@ -49,7 +50,7 @@ impl Sink<'_> {
             self.attached.program.detach();
             return Err(vec![silent(self, Severity::Fail)]);
         }
-        self.replace_program().map_err(|finding| vec![silent(self, Severity::Warn), finding])?;
+        self.replace_program(interrupt).map_err(|finding| vec![silent(self, Severity::Warn), finding])?;
         let warning = silent(self, Severity::Warn);
         if !self.config.output.quiet {
             tell(std::slice::from_ref(&warning));
@@ -62,12 +63,15 @@ impl Sink<'_> {
 
     /// Takes the program out of the driver and attaches it in the stack, with as little time between as can
     /// be.
-    fn replace_program(&mut self) -> Result<(), Finding> {
+    fn replace_program(&mut self, interrupt: &Interrupt) -> Result<(), Finding> {
         self.readings.stop(&self.attached.program);
         let seen_before = self.seen();
         self.attached.program.detach();
+        // Nobody else's program is taken off for this one: whoever came in between stays.
+        let place = Place::new(&self.facts, false, interrupt);
         let program = &mut self.attached.program;
-        patiently(|| program.attach(self.facts.ifindex, &self.facts.name, AttachMode::Generic))?;
+        let attach = || program.attach(self.facts.ifindex, &self.facts.name, AttachMode::Generic);
+        patiently(place, &mut Vec::new(), attach)?;
         self.attached.mode = AttachMode::Generic;
         if let (Some(before), Some(after)) = (seen_before, self.seen()) {
             let (by_device, by_program) = (after.0 - before.0, after.1 - before.1);
@@ -95,7 +99,7 @@ impl Sink<'_> {
     }
 
     fn reopen(&mut self, interrupt: &Interrupt) -> Result<Shift, Failure> {
-        let mut wanted = Wanted::new(&self.facts, self.config.modes, self.memory);
+        let mut wanted = Wanted::new(&self.facts, self.config.modes, self.memory, Direction::Rx);
         wanted.modes.xsk = XskChoice::Copy;
         let Ports { ports, mode, .. } = attach::bind(&wanted, &self.seats, &mut self.attached)?;
         (self.ports, self.xsk_mode) = (ports, mode);
