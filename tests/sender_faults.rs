@@ -87,6 +87,8 @@ fn an_interface_that_is_removed_ends_the_sender_at_once() {
             let tx = only(&reports(&finished));
             tx.check_full_books();
             assert!(tx.has_finding("interface-gone"), "{what}, {rate}: {tx}");
+            // Said once, and not again by everything that it takes along.
+            assert!(!tx.has_finding("link-lost") && !tx.has_finding("system"), "{what}, {rate}: {tx}");
             assert!(!finished.stderr.contains("os error"), "{finished:?}");
         }
     }
@@ -125,6 +127,21 @@ fn completed_is_not_called_delivered_where_nobody_listens() {
     let tx = only(&reports(&finished));
     assert_eq!((tx.known("completed"), tx.term("received"), tx.term("lost")), (1_000, None, None), "{tx}");
     assert!(tx.at("/totals/rx_frames").is_null(), "{tx}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn an_interface_that_may_lead_nowhere_is_a_warning() {
+    let Some(lab) = NetLab::new(1) else { return };
+    ip(&lab, End::A, &["link", "add", "br0", "type", "bridge"]);
+    ip(&lab, End::A, &["link", "set", "br0", "up"]);
+    // A bridge without ports has no carrier.
+    ip(&lab, End::A, &["link", "set", "v0", "master", "br0"]);
+    let mut command = lab.command(End::A, support::xsk_gen());
+    command.args(["tx", "--iface", "br0", "--dst-mac", "02:00:00:00:00:01", "--count", "1000", "--json"]);
+    let tx = only(&reports(&Running::start(&mut command).wait(RUN).expect_code(0)));
+    tx.check_full_books();
+    assert!(tx.has_finding("no-far-end") && tx.term("received").is_none(), "{tx}");
 }
 
 #[test]

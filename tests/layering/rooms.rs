@@ -2,7 +2,7 @@
 //! a decision: change the table with a reason. Knows nothing of files.
 
 /// Crates that only name or shape data; every room may use them.
-const VOCABULARY: &[&str] = &["bitflags", "macaddr", "schemars", "serde", "serde_json", "thiserror"];
+const VOCABULARY: &[&str] = &["bitflags", "macaddr", "schemars", "serde", "serde_json", "strum", "thiserror"];
 
 /// Parts of std that reach outside the process or read a clock; no pure room may use them.
 const EDGES_OF_STD: &[&str] = &[

@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 use xsk_gen::cli::{Cli, Command};
 use xsk_gen::commands::man::ManError;
-use xsk_gen::commands::{Failure, Interrupt, completions, deliver, demo, man, rx, schema, tell, tx};
+use xsk_gen::commands::{Failure, Interrupt, completions, deliver, demo, explain, man, rx, schema, tell, tx};
 use xsk_gen::config::{ConfigError, DemoConfig, Output, RxConfig, TxConfig};
 use xsk_gen::report::Report;
 
@@ -89,6 +89,7 @@ fn run(command: Command) -> Result<ExitCode, Trouble> {
             let config = DemoConfig::try_from(*args)?;
             return Ok(measure(&config.tx.output, |interrupt| demo::run(&config, interrupt)));
         }
+        Command::Explain(args) => explain::run(&args, out)?,
         Command::Schema => schema::run(out)?,
         Command::Completions(args) => completions::run(args.shell, out)?,
         Command::Man(args) => man::run(&args, out)?,

@@ -10,7 +10,9 @@ use clap::Args;
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = "\
 Of several --cores the first half sends and the rest receives. --xdp-mode is the receiving end's. --no-verify leaves \
-checksums out at one end and unchecked at the other.")]
+checksums out at one end and unchecked at the other.
+
+The word in [brackets] behind a warning or an error is its code: xsk-gen explain CODE.")]
 pub struct DemoArgs {
     /// What is sent.
     #[command(flatten)]

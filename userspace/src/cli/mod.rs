@@ -2,11 +2,13 @@
 //! and what is wrong with them, is the configuration's business.
 
 mod demo;
+mod explain;
 mod groups;
 mod rx;
 mod tx;
 
 pub use demo::DemoArgs;
+pub use explain::ExplainArgs;
 pub use groups::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
 pub use rx::RxArgs;
 pub use tx::TxArgs;
@@ -36,6 +38,10 @@ The result goes to stdout, progress and warnings to stderr. Exit codes:
   2  usage
   3  this host or interface cannot do it";
 
+/// Where a word in brackets on stderr is explained: behind the help of each command that makes findings.
+const EXPLAIN: &str =
+    "The word in [brackets] behind a warning or an error is its code: xsk-gen explain CODE.";
+
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -63,6 +69,8 @@ pub enum Command {
     Rx(Box<RxArgs>),
     /// Try it without a NIC: tx and rx on a veth pair in private network namespaces
     Demo(Box<DemoArgs>),
+    /// Explain a finding by its code, or list them all
+    Explain(ExplainArgs),
     /// Print the JSON Schema (2020-12) of the Report
     Schema,
     /// Print a completion script for a shell

@@ -10,6 +10,7 @@ use clap::Args;
 
 /// What `rx` takes.
 #[derive(Debug, Clone, Default, Args)]
+#[command(after_help = super::EXPLAIN)]
 pub struct RxArgs {
     /// The interface to receive on [default: the only one that would do]
     #[arg(long, value_name = "IF")]

@@ -11,6 +11,7 @@ use clap::Args;
 
 /// What `tx` takes.
 #[derive(Debug, Clone, Default, Args)]
+#[command(after_help = super::EXPLAIN)]
 pub struct TxArgs {
     /// The interface to send from
     #[arg(long, value_name = "IF")]

@@ -6,6 +6,7 @@ mod control_link;
 mod cross_check;
 mod deliver;
 pub mod demo;
+pub mod explain;
 mod failure;
 mod ground;
 mod interrupt;

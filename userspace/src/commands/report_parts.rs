@@ -123,4 +123,18 @@ mod tests {
         assert_eq!(rates(volume, None, None, None), Rates::default());
         assert_eq!(rates(volume, None, Some(Nanos(0)), Some(1)), Rates::default());
     }
+
+    #[test]
+    fn two_clocks_may_differ_and_more_is_a_failure() {
+        let above = |percent| {
+            let sample = include_str!("../../../tests/samples/report-full.json");
+            let mut report: Report = serde_json::from_str(sample).unwrap();
+            report.findings.clear();
+            report.rates.line_rate_percent = percent;
+            check_line_rate(&mut report);
+            report.findings
+        };
+        assert_eq!((above(None), above(Some(100.01))), (vec![], vec![]));
+        assert_eq!(above(Some(100.03)).first().map(|finding| finding.code), Some(Code::AboveLineRate));
+    }
 }

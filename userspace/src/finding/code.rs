@@ -2,10 +2,26 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 /// What kind of trouble: a stable name for scripts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Code {
     /// No interface of that name.
     InterfaceUnknown,
@@ -105,6 +121,8 @@ pub enum Code {
     PrivilegeKept,
     /// A sink saw more runs than it tells one by one.
     RunsLeftOut,
+    /// Frames leave on an interface behind which there may be nothing.
+    NoFarEnd,
     /// A system call failed in a way that has no finding of its own.
     System,
 }
@@ -112,10 +130,25 @@ pub enum Code {
 impl Code {
     /// The name as it stands in JSON.
     #[must_use]
-    pub fn name(self) -> String {
-        match serde_json::to_value(self) {
-            Ok(serde_json::Value::String(name)) => name,
-            _ => format!("{self:?}"),
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Every code, in the order of their declaration.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::VARIANTS.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_that_of_json() {
+        for code in Code::all() {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.name());
         }
+        assert!(Code::all().count() > 40);
     }
 }

@@ -1,8 +1,10 @@
 //! One vocabulary of trouble: every failure and warning is a [`Finding`], written once and used by preflight, mapped
 //! system-call errors and the Report. Knows nothing of where it is shown.
 
+mod catalogue;
 mod code;
 
+pub use catalogue::{By, End, Entry, Said};
 pub use code::Code;
 
 use schemars::JsonSchema;

@@ -27,6 +27,7 @@ use crate::frame::Stream;
 use crate::host::netdev::Direction;
 use crate::host::{DeviceCounters, InterfaceFacts, machine, process};
 use crate::pace::Pacer;
+use crate::port::PortError;
 use crate::report::{Report, XskModeUsed};
 use crate::sys::clock::monotonic;
 use crate::sys::xdp_socket;
@@ -85,6 +86,13 @@ struct Aftermath {
     link: Outages,
 }
 
+impl Aftermath {
+    /// Whether a worker ended because its interface disappeared.
+    fn interface_gone(&self) -> bool {
+        self.outcomes.iter().any(|outcome| outcome.error == Some(PortError::Gone))
+    }
+}
+
 impl<'a> Sender<'a> {
     /// Checks, finds the destination, opens the sockets and waits for the link.
     ///
@@ -112,6 +120,7 @@ impl<'a> Sender<'a> {
         let (sockets, program) = attach::open(&wanted, &facts, &seats, &mut replaced, interrupt)?;
         let Sockets { opened, mode: xsk_mode, notes: mut findings } = sockets;
         findings.extend(placement::shared(&facts.name, &seats));
+        findings.extend(trouble::no_far_end(&facts));
         let ports = opened.into_iter().map(xsk::Opened::into_tx).collect();
         let mut sender = Self {
             config,
@@ -190,9 +199,9 @@ impl<'a> Sender<'a> {
         };
         let word = announce::last_word(&self.offer, &aftermath);
         let farewell = Farewell { began, sink_answers: self.sink_answers, interrupted: asked };
-        if let Err(finding) = announce::end(&mut self.link, &self.offer, &word, farewell) {
-            self.findings.push(finding);
-        }
+        // On an interface that is gone nothing can be said, and that it is gone is told already.
+        let unsaid = announce::end(&mut self.link, &self.offer, &word, farewell).err();
+        self.findings.extend(unsaid.filter(|_| !aftermath.interface_gone()));
         if let Some(told) = told {
             // Said once.
             let _ = told.set(word);

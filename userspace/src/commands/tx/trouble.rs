@@ -5,6 +5,7 @@ use crate::commands::link_watch::Outages;
 use crate::commands::report_parts;
 use crate::engine::TxBooks;
 use crate::finding::{Code, Finding, Severity};
+use crate::host::InterfaceFacts;
 use crate::report::Balance;
 use crate::units::Nanos;
 
@@ -18,13 +19,15 @@ pub fn find(
 ) -> Vec<Finding> {
     let on = sender.facts.name.as_str();
     let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
+    // That the link went with the interface says nothing more.
+    let gone = aftermath.interface_gone();
     let found = [
         aftermath.panicked.then(|| report_parts::worker_lost(on)),
         report_parts::unpinned(on, &aftermath.outcomes),
         balance.shortfall.filter(|n| *n > 0).map(|n| shortfall(on, n)),
         balance.in_flight.filter(|n| *n > 0).map(|n| in_flight(on, n)),
         balance.invalid.filter(|n| *n > 0).map(|n| invalid(on, n)),
-        link_lost(sender, aftermath, books, window),
+        link_lost(sender, aftermath, books, window).filter(|_| !gone),
         dropped_by_device(sender, aftermath),
         failed.map(|error| report_parts::port_failed(on, "sending", error)),
         aftermath
@@ -32,6 +35,22 @@ pub fn find(
             .then(|| Finding::new(Code::Interrupted, Severity::Info, on, "the run was ended by a signal")),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// Interfaces that take every frame and have no far end that it must reach: none for sure (`drivers/net/dummy.c`), or
+/// none of their own (`net/bridge/br_device.c` floods to the ports that there are).
+const WITHOUT_FAR_END: [&str; 3] = ["bridge", "dummy", "ifb"];
+
+/// The warning that what this interface completes may have gone nowhere.
+pub fn no_far_end(facts: &InterfaceFacts) -> Option<Finding> {
+    let kind = facts.link_kind.as_deref().filter(|kind| WITHOUT_FAR_END.contains(kind))?;
+    let what =
+        format!("frames are sent on a {kind}, which completes them whether or not anything takes them");
+    Some(
+        Finding::new(Code::NoFarEnd, Severity::Warn, facts.name.clone(), what)
+            .why("it has no wire and no single far end; only a sink's count would show that frames arrive")
+            .remedy("--iface with a NIC or one end of a veth pair, or xsk-gen demo"),
+    )
 }
 
 fn shortfall(on: &str, frames: u64) -> Finding {
@@ -84,4 +103,21 @@ fn dropped_by_device(sender: &Sender<'_>, aftermath: &Aftermath) -> Option<Findi
             .why("its queue was full, its link away, the frame above its MTU, or its far side took none; only the sink's count is delivery")
             .remedy("a lower rate, larger device rings (ethtool -G), or a sink on the far side"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_sent_warns_and_what_was_refused_fails() {
+        for (finding, code, severity) in [
+            (shortfall("eth7", 3), Code::Shortfall, Severity::Warn),
+            (in_flight("eth7", 3), Code::InFlight, Severity::Warn),
+            (invalid("eth7", 3), Code::InvalidDescriptors, Severity::Fail),
+        ] {
+            assert_eq!((finding.code, finding.severity), (code, severity));
+            assert!(finding.on == "eth7" && finding.what.contains("3 "), "{finding}");
+        }
+    }
 }
