@@ -122,6 +122,22 @@ fn a_full_ring_and_the_wait_for_it_end_with_a_signal() {
 
 #[test]
 #[ignore = "needs root: scripts/test.sh"]
+fn a_pair_whose_sender_is_stalled_ends_with_a_signal() {
+    let Some(lab) = NetLab::in_one_namespace(1) else { return };
+    let pair = lab.start(End::A, "tx", &[&LONG[..], &["--sink", "v1", "--rate", "max"]].concat());
+    lab.wait_for_frames(End::B, 1_000);
+    set(&lab, End::A, "down");
+    thread::sleep(A_WHILE);
+    let finished = ended(pair, SIGINT).expect_code(1);
+    let (tx, rx) = tx_and_rx(&finished);
+    tx.check_full_books();
+    rx.check_books();
+    assert!(tx.known("in_flight") > 0 && tx.has_finding("link-lost"), "{tx}");
+    lab.wait_until_clean();
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
 fn a_sink_ends_waiting_and_under_a_flood() {
     let Some(lab) = NetLab::new(1) else { return };
     let waiting = only(&ended(sink(&lab, &[]), SIGHUP).expect_code(0));
