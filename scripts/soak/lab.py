@@ -19,6 +19,30 @@ def call(*args, check=True):
     return done.stdout
 
 
+def shown(kind):
+    """What bpftool knows of a kind; it gives up when an object goes while it lists, so it is asked again."""
+    for _ in range(10):
+        try:
+            return json.loads(call("bpftool", "-j", kind, "show") or "[]")
+        except (RuntimeError, ValueError):
+            time.sleep(0.02)
+    raise RuntimeError(f"bpftool does not list any {kind}")
+
+
+def objects():
+    """BPF programs, links and maps that no process holds and, of the programs, bear our name; (kind, id).
+
+    Others at work on the machine hold theirs. A map that a program still uses is counted with the program.
+    """
+    listed = {kind: shown(kind) for kind in ("prog", "link", "map")}
+    used = {number for program in listed["prog"] for number in program.get("map_ids", [])}
+    found = set()
+    for kind, all_of_it in listed.items():
+        free = [o for o in all_of_it if not o.get("pids") and o.get("id") not in (used if kind == "map" else ())]
+        found |= {(kind, o["id"]) for o in free if kind != "prog" or o.get("name", "").startswith("xsk_gen_")}
+    return found
+
+
 class Lab:
     """The namespaces; in `joint` both ends are in one."""
 
@@ -59,12 +83,18 @@ class Lab:
     def programs(self):
         """XDP programs on any interface of the namespaces."""
         found = []
-        for space in sorted(set(self.spaces.values())):
-            if not Path(f"/run/netns/{space}").exists():
-                continue
+        for space in self.there():
             shown = call("nsenter", f"--net=/run/netns/{space}", "bpftool", "-j", "net", check=False)
             found += json.loads(shown)[0]["xdp"] if shown.strip() else []
         return found
+
+    def there(self):
+        """Its namespaces that exist."""
+        return [space for space in sorted(set(self.spaces.values())) if Path(f"/run/netns/{space}").exists()]
+
+    def inhabitants(self):
+        """Ids of the processes in its namespaces."""
+        return [pid for space in self.there() for pid in call("ip", "netns", "pids", space, check=False).split()]
 
     def close(self):
         for space in sorted(set(self.spaces.values())):
@@ -112,6 +142,15 @@ class Process:
         if self.alive():
             self.child.kill()
             self.child.wait()
+
+
+def left_of(before, seconds=2):
+    """Objects that were not there before and stay: those of others on the machine come and go."""
+    left, deadline = objects() - before, time.monotonic() + seconds
+    while left and time.monotonic() < deadline:
+        time.sleep(0.1)
+        left &= objects()
+    return left
 
 
 def until(seconds, holds):
