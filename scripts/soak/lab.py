@@ -29,18 +29,38 @@ def shown(kind):
     raise RuntimeError(f"bpftool does not list any {kind}")
 
 
-def objects():
-    """BPF programs, links and maps that no process holds and, of the programs, bear our name; (kind, id).
+def held():
+    """BPF objects that some process has open, by /proc: not every bpftool tells."""
+    found = set()
+    for fd in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if "bpf" in os.readlink(fd):
+                words = (fd.parent.parent / "fdinfo" / fd.name).read_text().split()
+                pairs = zip(words, words[1:])
+                found |= {(key[:-4], int(value)) for key, value in pairs if key in ("prog_id:", "link_id:", "map_id:")}
+        except OSError:
+            # It was closed meanwhile.
+            continue
+    return found
 
-    Others at work on the machine hold theirs. A map that a program still uses is counted with the program.
-    """
+
+def objects():
+    """BPF links, programs of our name, and maps that no program uses; (kind, id)."""
     listed = {kind: shown(kind) for kind in ("prog", "link", "map")}
     used = {number for program in listed["prog"] for number in program.get("map_ids", [])}
-    found = set()
-    for kind, all_of_it in listed.items():
-        free = [o for o in all_of_it if not o.get("pids") and o.get("id") not in (used if kind == "map" else ())]
-        found |= {(kind, o["id"]) for o in free if kind != "prog" or o.get("name", "").startswith("xsk_gen_")}
-    return found
+    found = {("link", link["id"]) for link in listed["link"]}
+    found |= {("prog", p["id"]) for p in listed["prog"] if p.get("name", "").startswith("xsk_gen_")}
+    return found | {("map", m["id"]) for m in listed["map"] if m["id"] not in used}
+
+
+def left_of(before, seconds=2):
+    """Objects that were not there before, that no process holds, and that stay: others at work hold theirs."""
+    left, deadline = objects() - before, time.monotonic() + seconds
+    left -= held() if left else set()
+    while left and time.monotonic() < deadline:
+        time.sleep(0.1)
+        left = (left & objects()) - held()
+    return left
 
 
 class Lab:
