@@ -32,7 +32,7 @@ def shown(kind):
 def held():
     """BPF objects that some process has open, by /proc: not every bpftool tells."""
     found = set()
-    for fd in Path("/proc").glob("[0-9]*/fd/*"):
+    for fd in Path("/proc").glob("[0-9]*/task/*/fd/*"):
         try:
             if "bpf" in os.readlink(fd):
                 words = (fd.parent.parent / "fdinfo" / fd.name).read_text().split()
@@ -162,15 +162,6 @@ class Process:
         if self.alive():
             self.child.kill()
             self.child.wait()
-
-
-def left_of(before, seconds=2):
-    """Objects that were not there before and stay: those of others on the machine come and go."""
-    left, deadline = objects() - before, time.monotonic() + seconds
-    while left and time.monotonic() < deadline:
-        time.sleep(0.1)
-        left &= objects()
-    return left
 
 
 def until(seconds, holds):
