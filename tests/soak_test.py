@@ -25,7 +25,7 @@ BALANCE = {
 
 def one_with(*faults_of_it, shape="standalone"):
     given = [Fault(name, target, 0.1, 0.1, 1) for name, target in faults_of_it]
-    return Scenario("s/1", 1, shape, 1, 64, "max", 1.0, "auto", (), tuple(given))
+    return Scenario("s/1", 1, shape, 1, 64, "max", 1.0, "auto", (), 7, False, tuple(given))
 
 
 class Drawing(unittest.TestCase):
@@ -87,10 +87,11 @@ class Flood(unittest.TestCase):
     def test_frames_differ_from_the_runs_where_they_should(self):
         rng = scenario.random.Random(1)
         for kind, ours in (("foreign", True), ("corrupt", True), ("other", False)):
-            for data in flood.frames("02:00:00:00:00:02", kind, rng, 8):
+            for data in flood.frames("02:00:00:00:00:02", kind, rng, 7, 8):
                 self.assertEqual((len(data), frame.checksum(data[14:34])), (60, 0))
                 self.assertEqual(data[36:38] == bytes([0, 9]), ours)
                 self.assertEqual(data[40:42] != bytes(2), kind == "corrupt")
+                self.assertEqual(data[44:46] == bytes([0, 7]), kind == "corrupt")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,8 @@ fn without_a_sink_tx_says_what_to_do() {
     let Some(lab) = NetLab::new(1) else { return };
     let tx = start(&lab, End::A, "tx", &["--count", "1000"]).wait(RUN).expect_code(3);
     assert!(tx.took > Duration::from_secs(9), "it gave up after {:?}", tx.took);
-    assert!(tx.stderr.contains("--dst-mac") && tx.stderr.contains("xsk-gen rx"), "{}", tx.stderr);
+    assert!(tx.stderr.contains("[sink-not-found]") && tx.stderr.contains("--dst-mac"), "{}", tx.stderr);
+    assert!(tx.stderr.contains("xsk-gen rx"), "{}", tx.stderr);
     assert_eq!(tx.stdout, "");
 }
 

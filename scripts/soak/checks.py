@@ -74,8 +74,20 @@ def of_process(run, label, process, known):
         return
     for report in reports:
         yield from (f"{report['command']}: {fault}" for fault in books(report))
-    yield from verdict(code, reports, err)
+    if not run.named("stdout-closed"):
+        # The Report is where a failure is told with --json; without a reader nobody is told.
+        yield from verdict(code, reports, err)
+        yield from same_in_file(run, label, reports)
     yield from as_expected(run, label, code, reports)
+
+
+def same_in_file(run, label, reports):
+    """Whether the file says what standard output does."""
+    path = run.folder / f"{label}.json"
+    if reports and run.scenario.to_file and not run.named("output-disk-full") and label in (SENDER, SINK):
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        if reports_in(text) != reports:
+            yield f"the output file differs from standard output: {text[:200]!r}"
 
 
 def as_expected(run, label, code, reports):

@@ -41,7 +41,8 @@ def kill(run, fault):
 
 def kill_and_restart(run, fault):
     kill(run, fault)
-    args = run.sender_args() if fault.target == SENDER else run.sink_args()
+    # A tag of its own choice: the frames that follow are those of another run.
+    args = run.sender_args(tag=None) if fault.target == SENDER else run.sink_args()
     label = f"{fault.target}-again-{len(run.processes)}"
     process = run.start(fault.target, args, label)
     word = "sending frames" if fault.target == SENDER else "ready on"
@@ -126,9 +127,26 @@ def no_privilege(run, _fault):
     beside(run, SENDER, args, {3}, "capability-missing", nobody)
 
 
+def not_lockable(run, _fault):
+    """A sender that may lock next to nothing."""
+    limited = ("setpriv", "--bounding-set=-ipc_lock", "prlimit", "--memlock=65536")
+    args = ["tx", "--iface", "v0", "--dst-mac", "02:00:00:00:00:01", "--count", "1"]
+    beside(run, SENDER, args, {3}, "memlock", limited)
+
+
+def no_such_queue(run, _fault):
+    """Where the demo has made the interface, none of that name is here: either way the machine cannot do it."""
+    args = ["tx", "--iface", "v0", "--dst-mac", "02:00:00:00:00:01", "--count", "1", "--queues", "9"]
+    there = run.scenario.shape != "demo" and not run.lab_gone()
+    beside(run, SENDER, args, {3}, "queue-range" if there else None)
+
+
 def flood(kind):
     def action(run, fault):
-        args = [sys.executable, str(HERE / "flood.py"), "v0", run.lab.mac(SINK), kind, str(fault.lasts), str(fault.seed)]
+        # Without checksums a corrupt frame of the run's own tag is a probe like any other.
+        sort = "foreign" if kind == "corrupt" and "--no-verify" in run.scenario.options else kind
+        words = ["v0", run.lab.mac(SINK), sort, fault.lasts, fault.seed, run.scenario.tag]
+        args = [sys.executable, str(HERE / "flood.py"), *map(str, words)]
         subprocess.run(run.lab.inside(SENDER, *args), timeout=10, check=False, capture_output=True)
 
     return action
@@ -190,4 +208,6 @@ ACTIONS = {
     "reniced": reniced,
     "wrong-flags": wrong_flags,
     "no-privilege": no_privilege,
+    "memory-not-lockable": not_lockable,
+    "no-such-queue": no_such_queue,
 }

@@ -19,6 +19,50 @@ def call(*args, check=True):
     return done.stdout
 
 
+def shown(kind):
+    """What bpftool knows of a kind; it gives up when an object goes while it lists, so it is asked again."""
+    for _ in range(10):
+        try:
+            return json.loads(call("bpftool", "-j", kind, "show") or "[]")
+        except (RuntimeError, ValueError):
+            time.sleep(0.02)
+    raise RuntimeError(f"bpftool does not list any {kind}")
+
+
+def held():
+    """BPF objects that some process has open, by /proc: not every bpftool tells."""
+    found = set()
+    for fd in Path("/proc").glob("[0-9]*/task/*/fd/*"):
+        try:
+            if "bpf" in os.readlink(fd):
+                words = (fd.parent.parent / "fdinfo" / fd.name).read_text().split()
+                pairs = zip(words, words[1:])
+                found |= {(key[:-4], int(value)) for key, value in pairs if key in ("prog_id:", "link_id:", "map_id:")}
+        except OSError:
+            # It was closed meanwhile.
+            continue
+    return found
+
+
+def objects():
+    """BPF links, programs of our name, and maps that no program uses; (kind, id)."""
+    listed = {kind: shown(kind) for kind in ("prog", "link", "map")}
+    used = {number for program in listed["prog"] for number in program.get("map_ids", [])}
+    found = {("link", link["id"]) for link in listed["link"]}
+    found |= {("prog", p["id"]) for p in listed["prog"] if p.get("name", "").startswith("xsk_gen_")}
+    return found | {("map", m["id"]) for m in listed["map"] if m["id"] not in used}
+
+
+def left_of(before, seconds=2):
+    """Objects that were not there before, that no process holds, and that stay: others at work hold theirs."""
+    left, deadline = objects() - before, time.monotonic() + seconds
+    left -= held() if left else set()
+    while left and time.monotonic() < deadline:
+        time.sleep(0.1)
+        left = (left & objects()) - held()
+    return left
+
+
 class Lab:
     """The namespaces; in `joint` both ends are in one."""
 
@@ -59,12 +103,18 @@ class Lab:
     def programs(self):
         """XDP programs on any interface of the namespaces."""
         found = []
-        for space in sorted(set(self.spaces.values())):
-            if not Path(f"/run/netns/{space}").exists():
-                continue
+        for space in self.there():
             shown = call("nsenter", f"--net=/run/netns/{space}", "bpftool", "-j", "net", check=False)
             found += json.loads(shown)[0]["xdp"] if shown.strip() else []
         return found
+
+    def there(self):
+        """Its namespaces that exist."""
+        return [space for space in sorted(set(self.spaces.values())) if Path(f"/run/netns/{space}").exists()]
+
+    def inhabitants(self):
+        """Ids of the processes in its namespaces."""
+        return [pid for space in self.there() for pid in call("ip", "netns", "pids", space, check=False).split()]
 
     def close(self):
         for space in sorted(set(self.spaces.values())):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import faults
-from lab import Lab, Process, until
+from lab import Lab, Process, left_of, objects, until
 from scenario import SENDER, SINK
 
 # From the start of a process to its first word that it is ready: seconds on a quiet machine are tenths.
@@ -91,18 +91,25 @@ class Run:
             return
         self.slowest_signal = max(self.slowest_signal, process.ended - process.signalled)
 
-    def sender_args(self):
+    def lab_gone(self):
+        """Whether a fault took the interfaces away."""
+        return bool(self.named("interface-deleted") or self.named("namespace-deleted"))
+
+    def sender_args(self, tag=True):
         s = self.scenario
         more = ["--size", str(s.size), "--rate", s.rate, "--duration", str(s.seconds), *s.options]
         if s.shape == "demo":
             return ["demo", "--queues", "0" if s.queues == 1 else "0-1", *more, "--json"]
+        more += ["--run-tag", str(s.tag)] if tag else []
         more += ["--xdp-mode", s.xdp_mode] if s.shape == "pair" else []
         to = ["--sink", "v1"] if s.shape == "pair" else ["--dst-mac", self.lab.mac("rx")]
         return ["tx", "--iface", "v0", *to, *more, "--json"]
 
     def sink_args(self):
-        verify = [option for option in self.scenario.options if option == "--no-verify"]
-        return ["rx", "--iface", "v1", "--xdp-mode", self.scenario.xdp_mode, *verify, "--json"]
+        more = [option for option in self.scenario.options if option == "--no-verify"]
+        if self.named("queue-mismatch"):
+            more += ["--queues", "0"]
+        return ["rx", "--iface", "v1", "--xdp-mode", self.scenario.xdp_mode, *more, "--json"]
 
     def go(self):
         """The run itself."""
@@ -120,11 +127,15 @@ class Run:
 
     def with_output(self, end, args):
         target = end if self.scenario.shape == "standalone" else None
-        return [*args, "--output", str(self.folder / f"disk-{end}" / "report")] if self.named("output-disk-full", target) else args
+        if self.named("output-disk-full", target):
+            return [*args, "--output", str(self.folder / f"disk-{end}" / "report")]
+        return [*args, "--output", str(self.folder / f"{end}.json")] if self.scenario.to_file else args
 
     def sink_is_ready(self):
         if self.named("occupied"):
             faults.occupy(self)
+        if self.named("queue-mismatch"):
+            self.note("queue-mismatch")
         sink = self.start(SINK, self.with_output(SINK, self.sink_args()))
         if not sink.says("ready on", READY):
             self.fail("the sink says nothing")
@@ -155,11 +166,19 @@ class Run:
         """What is still attached when every process has ended."""
         if not until(2, lambda: not self.lab.programs()):
             self.fail(f"still attached: {self.lab.programs()}")
+        if not until(2, lambda: not self.lab.inhabitants()):
+            self.fail(f"processes still in the namespaces: {self.lab.inhabitants()}")
+        kinds = {".out", ".err", ".json"}
+        strays = [path.name for path in self.folder.iterdir() if path.is_file() and path.suffix not in kinds]
+        # Whoever is killed cannot remove the file that was to become the output.
+        if strays and not any(p.child.returncode == -signal.SIGKILL for p in self.processes.values()):
+            self.fail(f"files left: {strays}")
 
 
-def perform(scenario, binary, drop_object):
-    """Runs a scenario from nothing to nothing; the finished Run, whose folder the caller removes."""
-    folder = Path(tempfile.mkdtemp(prefix="xsk-gen-soak-"))
+def perform(scenario, binary, drop_object, above):
+    """Runs a scenario from nothing to nothing; the finished Run, whose folder, inside `above`, the caller removes."""
+    folder = Path(tempfile.mkdtemp(dir=above))
+    before = objects()
     lab = Lab(f"xgs-{os.getpid()}-{scenario.number}", scenario.queues, scenario.shape == "pair")
     run = Run(scenario, binary, drop_object, folder, lab)
     try:
@@ -171,6 +190,11 @@ def perform(scenario, binary, drop_object):
         for process in run.processes.values():
             process.kill()
         lab.close()
+    if lab.there():
+        run.fail(f"namespaces left: {lab.there()}")
+    left = left_of(before)
+    if left:
+        run.fail(f"left in the kernel: {sorted(left)}")
     return run
 
 

@@ -31,7 +31,7 @@ class Kind:
 
 SIGNALLED = {"leaves": TARGET_GONE, "weight": 1}
 LINK = {"shapes": ("standalone", "pair"), "target_codes": (1,), "other_codes": (1,), "counted": False}
-BYSTANDER = {"targets": (SENDER,), "shapes": ("standalone", "pair", "demo"), "weight": 1}
+BYSTANDER = {"targets": (SENDER,), "weight": 1}
 STANDALONE = ("standalone",)
 
 KINDS = [
@@ -40,7 +40,8 @@ KINDS = [
     Kind("sighup", **SIGNALLED),
     Kind("double-sigint", target_codes=(130,), **SIGNALLED),
     Kind("sigkill", target_codes=(-9,), **SIGNALLED),
-    Kind("kill-and-restart", shapes=STANDALONE, target_codes=(-9, 1), other_codes=(1,), leaves=TARGET_GONE, counted=False, weight=2),
+    Kind("kill-and-restart", shapes=STANDALONE, target_codes=(-9, 1), other_codes=(1,), leaves=TARGET_GONE,
+         counted=False, weight=2),
     Kind("stop-a-while"),
     Kind("link-down", **LINK),
     Kind("link-flaps", **LINK),
@@ -50,6 +51,7 @@ KINDS = [
     Kind("stdout-closed", before=True),
     Kind("output-disk-full", before=True, target_codes=(1,)),
     Kind("occupied", targets=(SINK,), shapes=STANDALONE, before=True, leaves=ALL_GONE, target_codes=(3,)),
+    Kind("queue-mismatch", targets=(SINK,), shapes=STANDALONE, before=True, target_codes=(1,), counted=False),
     Kind("second-sender", targets=(SENDER,), shapes=STANDALONE),
     Kind("second-sink", targets=(SINK,), shapes=STANDALONE),
     Kind("foreign-flood", targets=(SINK,), shapes=("standalone", "pair"), target_codes=(1,)),
@@ -59,6 +61,8 @@ KINDS = [
     Kind("reniced"),
     Kind("wrong-flags", **BYSTANDER),
     Kind("no-privilege", targets=(SENDER,), shapes=STANDALONE),
+    Kind("memory-not-lockable", targets=(SENDER,), shapes=STANDALONE),
+    Kind("no-such-queue", **BYSTANDER),
 ]
 BY_NAME = {kind.name: kind for kind in KINDS}
 
@@ -94,6 +98,10 @@ class Scenario:
     seconds: float
     xdp_mode: str
     options: tuple
+    # The run's tag: strangers in the namespaces must know it, to forge frames of this run or not to.
+    tag: int
+    # Whether both ends also write their Report to a file.
+    to_file: bool
     faults: tuple = field(default=())
 
     def __str__(self):
@@ -117,6 +125,8 @@ def draw(seed, number):
         seconds=seconds,
         xdp_mode="auto" if shape == "demo" else rng.choice(["auto", "auto", "native", "generic"]),
         options=tuple(options),
+        tag=rng.randrange(1 << 16),
+        to_file=rng.random() < 0.3,
         faults=tuple(draw_faults(rng, shape, seconds)),
     )
 
@@ -128,7 +138,8 @@ def draw_faults(rng, shape, seconds):
     faults, gone = [], set()
     times = sorted(round(rng.uniform(0.05, seconds * 0.9), 3) for _ in range(wanted))
     for at in times:
-        able = [k for k in fitting if candidates(k, gone, faults) and not (k.leaves == ALL_GONE and len(faults) + 1 < wanted)]
+        last = len(faults) + 1 == wanted
+        able = [k for k in fitting if candidates(k, gone, faults) and (last or k.leaves != ALL_GONE)]
         kind = rng.choices(able, [kind.weight for kind in able])[0]
         target = rng.choice(candidates(kind, gone, faults))
         lasts = round(rng.uniform(0.1, 2.0 if kind.name == "stop-a-while" else 0.4), 2)
@@ -143,7 +154,7 @@ def draw_faults(rng, shape, seconds):
 def candidates(kind, gone, faults):
     """Whom a kind of fault can still be aimed at; one that precedes the run comes once a target."""
     taken = {f.target for f in faults if f.kind.before and kind.before} if kind.before else set()
-    bystander = kind.name in ("busy-machine", "wrong-flags")
+    bystander = kind.name in ("busy-machine", "wrong-flags", "no-such-queue")
     return [target for target in kind.targets if target not in taken and (bystander or target not in gone)]
 
 

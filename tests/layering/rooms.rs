@@ -73,7 +73,7 @@ const ROOMS: &[Room] = &[
         &["core_affinity", "crossbeam_utils"],
     ),
     room("xsk", Edge, &["units", "finding", "port", "sys"], &["libbpf_sys", "libc", "nix", "xsk_rs"]),
-    room("sys", Edge, &["units"], &["libc", "nix"]),
+    room("sys", Edge, &["units"], &["libc", "nix", "signal_hook"]),
     room("xdp", Edge, &["units", "finding", "sys"], &["aya", "libbpf_rs", "libc", "nix", "xdp_prog"]),
     room(
         "host",

@@ -1,7 +1,8 @@
 //! Entry point: parse, dispatch, exit code.
 
 use clap::Parser;
-use std::io;
+use std::fmt;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use xsk_gen::cli::{Cli, Command};
 use xsk_gen::commands::man::ManError;
@@ -45,21 +46,26 @@ impl Trouble {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(e) => {
-                eprintln!("error: {e}");
+                say(format_args!("{e}"));
                 ExitCode::from(2)
             }
             // A reader that has seen enough, such as `head`, is no failure.
             Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             Self::Output(e) => {
-                eprintln!("error: the result cannot be written: {}", e.kind());
+                say(format_args!("the result cannot be written: {}", e.kind()));
                 ExitCode::FAILURE
             }
             Self::Pages(why) => {
-                eprintln!("error: the pages cannot be written to {why}");
+                say(format_args!("the pages cannot be written to {why}"));
                 ExitCode::FAILURE
             }
         }
     }
+}
+
+/// An error on stderr; one that is closed or full is nobody's failure.
+fn say(error: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "error: {error}");
 }
 
 /// A run that can be interrupted, and its result.

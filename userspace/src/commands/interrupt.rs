@@ -1,6 +1,6 @@
-//! Ctrl-C and SIGTERM as a flag that a run looks at.
+//! Ctrl-C, SIGTERM and SIGHUP as a flag that a run looks at. Knows nothing of what ends.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use crate::sys::termination::raise_on_termination;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -13,16 +13,14 @@ const SECOND_TIME: i32 = 130;
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// A flag that SIGINT, SIGTERM and SIGHUP raise. A second signal ends the process at once.
+    /// A flag that SIGINT, SIGTERM and SIGHUP raise. A second one, later than any that were sent together, ends the
+    /// process at once.
     ///
     /// # Errors
     /// When a handler cannot be installed.
     pub fn on_signals() -> io::Result<Self> {
         let interrupt = Self::default();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register_conditional_shutdown(signal, SECOND_TIME, Arc::clone(&interrupt.0))?;
-            signal_hook::flag::register(signal, Arc::clone(&interrupt.0))?;
-        }
+        raise_on_termination(&interrupt.0, SECOND_TIME)?;
         Ok(interrupt)
     }
 

@@ -157,7 +157,9 @@ fn drain(posts: &mut [Post], shared: &Shared) {
     while posts.iter().any(|post| !post.over) {
         let now = (shared.clock)();
         for post in posts.iter_mut().filter(|post| !post.over) {
-            post.over = post.worker.drain(now) || now >= deadline;
+            // A port without its device gives nothing back: one look for what it had given.
+            let gone = post.error == Some(PortError::Gone);
+            post.over = post.worker.drain(now) || gone || now >= deadline;
         }
     }
 }

@@ -150,17 +150,15 @@ impl<P: TxPort> TxWorker<P> {
         Ok(())
     }
 
-    /// Completions divide into frames that left and descriptors that the kernel refused: newer kernels complete
-    /// refused descriptors, older ones do not, so the refused are taken from what did not come back first.
     fn close(&self) -> TxBooks {
-        let (missing, invalid) = (self.submitted.saturating_sub(self.completed), self.port.invalid());
-        let refused_unreturned = invalid.min(missing);
+        let invalid = self.port.invalid().min(self.submitted);
+        let (completed, in_flight) = divide(self.submitted, self.completed, invalid);
         TxBooks {
             space: self.space,
             built: self.feed.seq,
             submitted: self.submitted,
-            completed: self.completed.saturating_sub(invalid - refused_unreturned),
-            in_flight: missing - refused_unreturned,
+            completed,
+            in_flight,
             invalid,
             shortfall: self.pacer.shortfall(),
             window: self.window,
@@ -210,6 +208,16 @@ impl<P: TxPort + Send> Worker for TxWorker<P> {
     }
 }
 
+/// How many of `submitted` frames left, and how many are in flight, of which `back` came back and `invalid` were
+/// refused. Newer kernels complete refused descriptors, older ones keep them. Fewer missing than refused is proof of the
+/// first; otherwise the second is assumed, which is wrong only where a newer kernel's driver also lost as many frames
+/// as were refused.
+fn divide(submitted: u64, back: u64, invalid: u64) -> (u64, u64) {
+    let missing = submitted.saturating_sub(back);
+    let completed = if missing < invalid { back.saturating_sub(invalid) } else { back };
+    (completed, submitted.saturating_sub(invalid + completed))
+}
+
 impl Source for Feed {
     #[inline]
     fn next_len(&mut self) -> Option<usize> {
@@ -238,6 +246,26 @@ impl Outage {
     fn up(&mut self, now: Nanos) {
         if let Some(since) = self.since.take() {
             self.total = self.total + (now - since);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::divide;
+
+    #[test]
+    fn refused_frames_do_not_count_as_sent_on_either_kernel() {
+        let cases =
+            (0..6).flat_map(|left| (0..6).flat_map(move |lost| (0..6).map(move |bad| (left, lost, bad))));
+        for (left, lost, bad) in cases {
+            let submitted = left + lost + bad;
+            assert_eq!(divide(submitted, left, bad), (left, lost), "an older kernel");
+            let (completed, in_flight) = divide(submitted, left + bad, bad);
+            assert_eq!(completed + in_flight + bad, submitted);
+            if lost < bad || bad == 0 {
+                assert_eq!((completed, in_flight), (left, lost), "a newer kernel");
+            }
         }
     }
 }

@@ -10,5 +10,6 @@ pub mod packet_socket;
 mod packet_tag;
 mod ready;
 mod socket_option;
+pub mod termination;
 pub mod words;
 pub mod xdp_socket;

@@ -172,11 +172,27 @@ fn bad_frames(sink: &Sink<'_>, run: &RunFacts<'_>) -> Vec<Finding> {
 
 /// What is said of the runs that are not told one by one any more.
 pub fn forgotten(sink: &Sink<'_>) -> Option<Finding> {
-    let runs = sink.readings.forgotten();
+    left_out(name(sink), sink.readings.forgotten())
+}
+
+fn left_out(on: String, runs: u64) -> Option<Finding> {
     (runs > 0).then(|| {
         let what = format!("the first {runs} runs are left out: only the last {MAX_RUNS} are told");
-        Finding::new(Code::RunsLeftOut, Severity::Info, name(sink), what)
+        Finding::new(Code::RunsLeftOut, Severity::Info, on, what)
             .why("a sink without an end must not fill memory")
             .remedy("a sink a run, with --count, --duration or --idle-timeout")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_left_out_aloud() {
+        assert!(left_out("v1".to_owned(), 0).is_none());
+        let finding = left_out("v1".to_owned(), 76).unwrap();
+        assert_eq!((finding.code, finding.severity), (Code::RunsLeftOut, Severity::Info));
+        assert!(finding.what.contains("first 76 runs"), "{finding}");
+    }
 }

@@ -84,12 +84,14 @@ struct Aftermath {
     after: (Meter, Option<DeviceCounters>),
     interrupted: bool,
     link: Outages,
+    /// The interface was seen to be gone.
+    gone: bool,
 }
 
 impl Aftermath {
     /// Whether a worker ended because its interface disappeared.
     fn interface_gone(&self) -> bool {
-        self.outcomes.iter().any(|outcome| outcome.error == Some(PortError::Gone))
+        self.gone || self.outcomes.iter().any(|outcome| outcome.error == Some(PortError::Gone))
     }
 }
 
@@ -185,7 +187,7 @@ impl<'a> Sender<'a> {
         let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN)
             .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
         let mut link = LinkWatch::begin(self.facts.ifindex, monotonic());
-        let asked = attend(&running, &stop, &progress, (&mut live, &mut link), interrupt);
+        let (asked, gone) = attend(&running, &stop, &progress, (&mut live, &mut link), interrupt);
         let outcomes = running.join();
         let intervals = live.finish(monotonic(), Sums::of(&progress));
         let aftermath = Aftermath {
@@ -196,6 +198,7 @@ impl<'a> Sender<'a> {
             after: (Meter::read(), DeviceCounters::read(self.facts.ifindex).ok()),
             interrupted: interrupt.raised(),
             link: link.finish(monotonic()),
+            gone,
         };
         let word = announce::last_word(&self.offer, &aftermath);
         let farewell = Farewell { began, sink_answers: self.sink_answers, interrupted: asked };
@@ -237,14 +240,15 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// Watches the workers until they have finished or the user has had enough; when that was.
+/// Watches the workers until they have finished, the interface is gone, or the user has had enough: when that was, and
+/// whether it is gone. A worker that waits for its next frame would not notice.
 fn attend(
     running: &Running,
     stop: &AtomicBool,
     progress: &[Arc<Progress>],
     (live, link): (&mut Live, &mut LinkWatch),
     interrupt: &Interrupt,
-) -> Option<Nanos> {
+) -> (Option<Nanos>, bool) {
     let mut asked = None;
     while !running.finished() {
         thread::sleep(LOOK);
@@ -253,8 +257,10 @@ fn attend(
         progress.iter().for_each(|progress| progress.tell_link(link.away()));
         if interrupt.raised() {
             asked.get_or_insert_with(monotonic);
+        }
+        if asked.is_some() || link.gone() {
             stop.store(true, Relaxed);
         }
     }
-    asked
+    (asked, link.gone())
 }

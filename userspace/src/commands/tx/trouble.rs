@@ -6,6 +6,7 @@ use crate::commands::report_parts;
 use crate::engine::TxBooks;
 use crate::finding::{Code, Finding, Severity};
 use crate::host::InterfaceFacts;
+use crate::port::PortError;
 use crate::report::Balance;
 use crate::units::Nanos;
 
@@ -18,15 +19,17 @@ pub fn find(
     books: &[&TxBooks],
 ) -> Vec<Finding> {
     let on = sender.facts.name.as_str();
-    let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
     // That the link went with the interface says nothing more.
     let gone = aftermath.interface_gone();
+    let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
+    let failed = if gone { Some(&PortError::Gone) } else { failed };
     let found = [
         aftermath.panicked.then(|| report_parts::worker_lost(on)),
         report_parts::unpinned(on, &aftermath.outcomes),
         balance.shortfall.filter(|n| *n > 0).map(|n| shortfall(on, n)),
         balance.in_flight.filter(|n| *n > 0).map(|n| in_flight(on, n)),
         balance.invalid.filter(|n| *n > 0).map(|n| invalid(on, n)),
+        (failed.is_none() && aftermath.link.count == 0).then(|| nothing_completed(on, balance)).flatten(),
         link_lost(sender, aftermath, books, window).filter(|_| !gone),
         dropped_by_device(sender, aftermath),
         failed.map(|error| report_parts::port_failed(on, "sending", error)),
@@ -58,6 +61,16 @@ fn shortfall(on: &str, frames: u64) -> Finding {
     Finding::new(Code::Shortfall, Severity::Warn, on, what)
         .why("the sender was descheduled, or the path does not take the rate")
         .remedy("a lower --rate, more queues, or a core of its own with --cores")
+}
+
+/// A run too short to fill its rings ends before a stall is noticed; with nothing completed it is one.
+fn nothing_completed(on: &str, balance: &Balance) -> Option<Finding> {
+    let none = balance.completed == Some(0) && balance.in_flight.is_some_and(|frames| frames > 0);
+    none.then(|| {
+        Finding::new(Code::TxStalled, Severity::Fail, on, "the driver completed none of the frames")
+            .why("its transmit queue does not run, so probably no frame has left")
+            .remedy("reset the interface (ip link set down, up), or try --xsk-mode copy")
+    })
 }
 
 fn in_flight(on: &str, frames: u64) -> Finding {
@@ -108,6 +121,19 @@ fn dropped_by_device(sender: &Sender<'_>, aftermath: &Aftermath) -> Option<Findi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_of_which_nothing_came_back_is_a_stall() {
+        let balance = |completed, in_flight| Balance {
+            completed: Some(completed),
+            in_flight: Some(in_flight),
+            ..Balance::default()
+        };
+        let finding = nothing_completed("eth7", &balance(0, 100)).unwrap();
+        assert_eq!((finding.code, finding.severity), (Code::TxStalled, Severity::Fail));
+        assert!(nothing_completed("eth7", &balance(1, 99)).is_none());
+        assert!(nothing_completed("eth7", &balance(0, 0)).is_none());
+    }
 
     #[test]
     fn what_was_not_sent_warns_and_what_was_refused_fails() {
