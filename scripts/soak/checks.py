@@ -74,10 +74,8 @@ def of_process(run, label, process, known):
         return
     for report in reports:
         yield from (f"{report['command']}: {fault}" for fault in books(report))
-    if not run.named("stdout-closed"):
-        # The Report is where a failure is told with --json; without a reader nobody is told.
-        yield from verdict(code, reports, err)
-        yield from same_in_file(run, label, reports)
+    yield from verdict(code, reports, err)
+    yield from same_in_file(run, label, reports)
     yield from as_expected(run, label, code, reports)
 
 

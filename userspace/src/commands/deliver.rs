@@ -37,9 +37,12 @@ fn publish(output: &Output, mut reports: Vec<Report>, file: Option<OutputFile>) 
     if let Some(Err(finding)) = file.map(|file| file.write(&json)) {
         findings.push(finding);
     }
-    let printed = written.and_then(|()| print(output.json, &json, &reports));
+    let printed = written.and_then(|()| print(output.json, &json, &reports)).err();
+    if output.json || printed.is_some() {
+        tell_failures(&reports);
+    }
     // A reader that has seen enough, such as `head`, is no failure.
-    if let Some(error) = printed.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe) {
+    if let Some(error) = printed.filter(|error| error.kind() != io::ErrorKind::BrokenPipe) {
         findings.push(
             Finding::new(Code::OutputFile, Severity::Fail, "stdout", "the result could not be printed")
                 .why(words(&error)),
@@ -48,6 +51,12 @@ fn publish(output: &Output, mut reports: Vec<Report>, file: Option<OutputFile>) 
     tell(&findings);
     let failed = reports.iter().any(|report| report.has(Severity::Fail));
     ExitCode::from(u8::from(failed || !findings.is_empty()))
+}
+
+/// Says on stderr why the command fails, where no text on stdout has said it to a person.
+fn tell_failures(reports: &[Report]) {
+    let failures = reports.iter().flat_map(|report| &report.findings);
+    tell(&failures.filter(|finding| finding.severity == Severity::Fail).cloned().collect::<Vec<_>>());
 }
 
 /// Adds the verdict of `--fail-if` to the last Report: of two ends the sink's, whose count is delivery.
