@@ -84,11 +84,17 @@ struct Aftermath {
     after: (Meter, Option<DeviceCounters>),
     interrupted: bool,
     link: Outages,
-    /// The interface was seen to be gone.
+    /// Whether the link was away when the run ended, and whether the interface was seen to be gone.
+    away_at_end: bool,
     gone: bool,
 }
 
 impl Aftermath {
+    /// Whether the link was lost by itself, and not only together with the interface.
+    fn link_lost_before(&self) -> bool {
+        self.link.count > u32::from(self.away_at_end)
+    }
+
     /// Whether a worker ended because its interface disappeared.
     fn interface_gone(&self) -> bool {
         self.gone || self.outcomes.iter().any(|outcome| outcome.error == Some(PortError::Gone))
@@ -197,6 +203,7 @@ impl<'a> Sender<'a> {
             before,
             after: (Meter::read(), DeviceCounters::read(self.facts.ifindex).ok()),
             interrupted: interrupt.raised(),
+            away_at_end: link.away(),
             link: link.finish(monotonic()),
             gone,
         };

@@ -19,7 +19,6 @@ pub fn find(
     books: &[&TxBooks],
 ) -> Vec<Finding> {
     let on = sender.facts.name.as_str();
-    // That the link went with the interface says nothing more.
     let gone = aftermath.interface_gone();
     let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
     let failed = if gone { Some(&PortError::Gone) } else { failed };
@@ -30,7 +29,8 @@ pub fn find(
         balance.in_flight.filter(|n| *n > 0).map(|n| in_flight(on, n)),
         balance.invalid.filter(|n| *n > 0).map(|n| invalid(on, n)),
         (failed.is_none() && aftermath.link.count == 0).then(|| nothing_completed(on, balance)).flatten(),
-        link_lost(sender, aftermath, books, window).filter(|_| !gone),
+        // That the link went with the interface says nothing more.
+        link_lost(sender, aftermath, books, window).filter(|_| !gone || aftermath.link_lost_before()),
         dropped_by_device(sender, aftermath),
         failed.map(|error| report_parts::port_failed(on, "sending", error)),
         aftermath
