@@ -51,7 +51,7 @@ KINDS = [
     Kind("stdout-closed", before=True),
     Kind("output-disk-full", before=True, target_codes=(1,)),
     Kind("occupied", targets=(SINK,), shapes=STANDALONE, before=True, leaves=ALL_GONE, target_codes=(3,)),
-    Kind("queue-mismatch", targets=(SINK,), shapes=STANDALONE, before=True, target_codes=(1,), counted=False),
+    Kind("queue-mismatch", targets=(SINK,), shapes=STANDALONE, before=True, target_codes=(1,)),
     Kind("second-sender", targets=(SENDER,), shapes=STANDALONE),
     Kind("second-sink", targets=(SINK,), shapes=STANDALONE),
     Kind("foreign-flood", targets=(SINK,), shapes=("standalone", "pair"), target_codes=(1,)),
