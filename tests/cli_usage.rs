@@ -12,7 +12,9 @@ const TX: &[(&str, &str, &str)] = &[
     ("--size 59", "--size 59: the size includes the 4-byte FCS", "--size 64"),
     ("--size 60", "--size 60: the size includes the 4-byte FCS", "--size 64"),
     ("--size 63", "--size 63: the size includes the 4-byte FCS", "60 bytes in packet memory"),
-    ("--size 16385", "--size 16385: ", "--size 64"),
+    ("--size 16385", "--size 16385: the longest frame has 16,384 bytes", "--size 16384 at the most"),
+    ("--size 18446744073709551616", "--size 18446744073709551616: it is too large", "--size 64"),
+    ("--size 64.0", "--size 64.0: it is not a whole number", "--size 64"),
     ("--size -1", "--size -1: it is not a whole number", "--size 64"),
     ("--size big", "--size big: it is not a whole number", "--size 64"),
     ("--size 64 --vlan 100", "--size 64: Ethernet, a VLAN tag, IPv4 and UDP", "--size 68 or more"),
@@ -23,12 +25,24 @@ const TX: &[(&str, &str, &str)] = &[
         "--size 92 or more",
     ),
     ("--rate 0pps", "--rate 0pps: a rate of 0 sends nothing", "1.5Mpps"),
+    ("--rate 0", "--rate 0: ", "1.5Mpps"),
+    ("--rate 0Gbps", "--rate 0Gbps: a rate of 0 sends nothing", "1.5Mpps"),
+    ("--rate 0%", "--rate 0%: a rate of 0 sends nothing", "40%"),
+    ("--rate=-1pps", "--rate -1pps: it is not a rate", "1.5Mpps"),
     ("--rate 10", "--rate 10: it is not a rate", "10Gbps-l2"),
     ("--rate 10GBps", "--rate 10GBps: it is not a rate", "10Gbps-l2"),
     ("--rate 101%", "--rate 101%: a link carries 100 %", "40%"),
     ("--count 0", "--count 0: a run of no frames", "leave it out"),
+    ("--count -1", "--count -1: it is not a whole number", "--count 1000000"),
+    (
+        "--count 18446744073709551616",
+        "--count 18446744073709551616: it is too large; it takes 1 to 18,446,744,073,709,551,615",
+        "--count 1000000",
+    ),
     ("--count 1.5", "--count 1.5: it is not a whole number", "--count 1000000"),
     ("--duration 0", "--duration 0: a span of no length", "--duration 10"),
+    ("--duration 0ms", "--duration 0ms: a span of no length", "leave it out"),
+    ("--duration -1", "--duration -1: ", "500ms"),
     ("--duration 10M", "--duration 10M: it is not a number with one of the units", "2m (minutes)"),
     ("--duration 1w", "--duration 1w: ", "500ms"),
     ("--wait-link soon", "--wait-link soon: ", "500ms"),
@@ -36,8 +50,15 @@ const TX: &[(&str, &str, &str)] = &[
     ("--interval 0", "--interval 0: counters are published every 100 ms", "--interval 1"),
     ("--interval 10ms", "--interval 10ms: counters are published every 100 ms", "--quiet"),
     ("--batch 0", "--batch 0: ", "--batch 64"),
+    ("--batch -1", "--batch -1: it is not a whole number", "--batch 64"),
+    ("--batch 2049", "--batch 2049: the ring has 2048 entries", "--batch 2048 or less"),
+    ("--batch 33 --frames 48", "--batch 33: the ring has 32 entries", "--batch 32 or less"),
     ("--batch 65 --ring 64", "--batch 65: the ring has 64 entries", "--batch 64 or less"),
     ("--ring 0", "--ring 0: ", "power of two"),
+    ("--ring 3", "--ring 3: the kernel takes powers of two", "--ring 2 or --ring 4"),
+    ("--ring 65537", "--ring 65537: longer rings do not fit", "power of two"),
+    ("--ring 18446744073709551616", "--ring 18446744073709551616: it is too large", "power of two"),
+    ("--ring -8", "--ring -8: it is not a whole number", "power of two"),
     ("--ring 1000", "--ring 1000: the kernel takes powers of two", "--ring 512 or --ring 1024"),
     ("--ring 131072", "--ring 131072: ", "power of two"),
     ("--frames 0", "--frames 0: ", "leave it out"),
@@ -51,11 +72,20 @@ const TX: &[(&str, &str, &str)] = &[
     ("--queues 0 --cores 1,2", "--cores: 2 cores for 1 queue", "as many cores as queues"),
     ("--vlan 4095", "--vlan 4095: VLAN ids have 12 bits, and 4095 is reserved", "--vlan 100"),
     ("--vlan 3,2,1", "--vlan 3,2,1: a frame takes two tags", "--vlan 200,100"),
+    ("--dst-mac 02:00:00:00:00:0g", "--dst-mac 02:00:00:00:00:0g: it is not a MAC address", "02:00:00"),
+    ("--dst-mac 02:00:00:00:00:00:01", "--dst-mac 02:00:00:00:00:00:01: it is not a MAC address", "02:00:00"),
+    ("--src-mac 00:00:00:00:00:00", "--src-mac 00:00:00:00:00:00: a frame comes from one station", "unicast"),
     ("--src-mac 02:00", "--src-mac 02:00: it is not a MAC address", "02:00:00"),
     ("--src-mac 01:00:5e:00:00:01", "--src-mac 01:00:5e:00:00:01: a frame comes from one station", "unicast"),
     ("--src-mac ff:ff:ff:ff:ff:ff", "--src-mac ff:ff:ff:ff:ff:ff: ", "unicast"),
     ("--dst-mac router", "--dst-mac router: it is not a MAC address", "02:00:00"),
     ("--src-ip 198.18.0.1/24", "--src-ip 198.18.0.1/24: it is not an IP address", "without a prefix length"),
+    ("--dst-ip 256.1.1.1", "--dst-ip 256.1.1.1: it is not an IP address", "198.19.0.1"),
+    ("--dst-ip 198.19.0", "--dst-ip 198.19.0: it is not an IP address", "198.19.0.1"),
+    ("--dst-ip 2001:2:::1", "--dst-ip 2001:2:::1: it is not an IP address", "2001:2:0:8000::1"),
+    ("--dst-ip router", "--dst-ip router: it is not an IP address", "198.19.0.1"),
+    ("--src-ip 255.255.255.255", "--src-ip 255.255.255.255: a packet comes from one host", "unicast"),
+    ("--src-ip ff02::1", "--src-ip ff02::1: a packet comes from one host", "unicast"),
     ("--src-ip 224.0.0.1", "--src-ip 224.0.0.1: a packet comes from one host", "unicast"),
     ("--src-ip ::1 --dst-ip 198.19.0.1", "--dst-ip 198.19.0.1: source ::1 is of the other family", "both"),
     ("--port 0", "--port 0: ", "9 (discard)"),
@@ -79,6 +109,13 @@ const TX: &[(&str, &str, &str)] = &[
 const RX: &[(&str, &str, &str)] = &[
     ("--match tcp", "--match tcp: there is no such match", "--match 'udp port 9' or --match l2"),
     ("--match l2 --port 9", "--port: --match says already", "either --port or --match"),
+    ("--count 0", "--count 0: a run of no frames", "leave it out"),
+    ("--count 18446744073709551616", "--count 18446744073709551616: it is too large", "leave it out"),
+    ("--ring 3000", "--ring 3000: the kernel takes powers of two", "--ring 2048 or --ring 4096"),
+    ("--count-only --ring 64", "--ring: --count-only opens no socket", "leave out --count-only"),
+    ("--count-only --frames 64", "--frames: --count-only opens no socket", "leave out --count-only"),
+    ("--count-only --hugepages", "--hugepages: --count-only opens no socket", "leave out --count-only"),
+    ("--count-only --busy-poll", "--busy-poll: --count-only opens no socket", "leave out --count-only"),
     ("--idle-timeout 0", "--idle-timeout 0: ", "leave it out"),
     ("--duration 0s", "--duration 0s: ", "leave it out"),
     ("--batch 8193", "--batch 8193: the ring has 8192 entries", "a longer --ring"),
@@ -93,6 +130,10 @@ const RX: &[(&str, &str, &str)] = &[
 /// The same after `demo`.
 const DEMO: &[(&str, &str, &str)] = &[
     ("--size 60", "--size 60: the size includes the 4-byte FCS", "--size 64"),
+    ("--size 0", "--size 0: the size includes the 4-byte FCS", "--size 64"),
+    ("--rate 0pps", "--rate 0pps: a rate of 0 sends nothing", "1.5Mpps"),
+    ("--count 18446744073709551616", "--count 18446744073709551616: it is too large", "leave it out"),
+    ("--duration 0", "--duration 0: a span of no length", "leave it out"),
     ("--cores 1,1", "--cores 1,1: 1 is named twice", "0-3"),
     ("--match l3", "--match l3: there is no such match", "--match l2"),
 ];
@@ -179,6 +220,10 @@ fn what_the_parser_refuses_names_the_flag() {
 
 #[test]
 fn no_arguments_print_the_help() {
+    for command in ["tx", "man --dir", "completions"] {
+        let message = usage_error(&command.split(' ').collect::<Vec<_>>());
+        assert!(message.contains("Usage: xsk-gen") || message.contains("a value is required"), "{message}");
+    }
     assert!(usage_error(&[]).starts_with("AF_XDP traffic generator and sink"));
 }
 
@@ -198,11 +243,16 @@ fn completions_and_pages_go_to_stdout() {
         (&["man"], ".TH xsk-gen 1"),
         (&["man", "rx"], "count\\-only"),
         (&["man", "tx"], "4\\-byte FCS"),
+        (&["man", "tx"], concat!("\"xsk-gen ", env!("CARGO_PKG_VERSION"), "\"")),
+        (&["tx", "--help"], "4-byte FCS"),
+        (&["tx", "--help"], "60 bytes of it in packet memory, 84 on the wire"),
         (&["--version"], env!("CARGO_PKG_VERSION")),
     ] {
         let output = run(args);
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{args:?}");
+        // Lines of help break where the terminal ends.
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(part), "{args:?}: {part} in {text}");
     }
 }

@@ -6,7 +6,7 @@ mod support;
 
 use std::fs;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::{End, Finished, NetLab, Running, reports, xsk_gen};
 
 const RUN: Duration = Duration::from_secs(30);
@@ -116,6 +116,40 @@ fn memory_that_may_not_be_locked_is_known_before_the_run() {
     assert!(finished.stderr.contains("[memlock]") && finished.stderr.contains("ulimit -l"), "{finished:?}");
 }
 
+/// Queues of 4,194,303 chunks of 2,048 bytes, 8 GiB each, that are above the memory of this machine; at the most 16,
+/// which are 128 GiB.
+fn too_many_queues() -> Option<u64> {
+    let meminfo = fs::read_to_string("/proc/meminfo").unwrap();
+    let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:")).unwrap();
+    let kib: u64 = total.trim().trim_end_matches(" kB").parse().unwrap();
+    let queues = kib / (8 << 20) + 1;
+    (queues <= 16).then_some(queues)
+}
+
+/// KiB of the largest process that this one has waited for.
+fn largest_child() -> i64 {
+    use nix::sys::resource::{UsageWho, getrusage};
+    getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss()
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn more_memory_than_there_is_is_refused_with_the_figure_and_without_a_try() {
+    // A machine with more memory than that has no such request.
+    let Some(queues) = too_many_queues() else { return };
+    let Some(lab) = NetLab::new(u32::try_from(queues).unwrap()) else { return };
+    let list = format!("0-{}", queues - 1);
+    let most = ["--queues", list.as_str(), "--frames", "4194303"];
+    for args in [tx(&most), [&["rx", "--iface", "v0"][..], &most].concat()] {
+        let started = Instant::now();
+        blocked(&lab, &args, "no-memory", &["MiB can be had", "--frames ", "--queues"]);
+        // Contract: a second. Twice that, on a machine that does other things as well.
+        assert!(started.elapsed() < Duration::from_secs(2), "{args:?}");
+    }
+    assert!(largest_child() < 1 << 20, "a fraction of one queue's 8 GiB: {} KiB", largest_child());
+    lab.wait_until_clean();
+}
+
 #[test]
 #[ignore = "needs root: scripts/test.sh"]
 fn an_output_that_cannot_be_written_is_known_before_the_run() {
@@ -172,6 +206,12 @@ fn huge_pages_are_used_or_asked_for() {
     let none = HugePages::set("0");
     // Two sockets of 4,096 chunks of 2,048 bytes are 16 MiB: eight pages, and eight to spare.
     blocked(&lab, &args, "hugepages", &["vm.nr_hugepages=16"]);
+    blocked(
+        &lab,
+        &["rx", "--iface", "v0", "--hugepages"],
+        "hugepages",
+        &["vm.nr_hugepages=", "0 can be had"],
+    );
     drop(none);
     let _some = HugePages::set("16");
     let finished = run(&lab, &args).expect_code(0);

@@ -1,7 +1,6 @@
 //! What a command stands on: the interface's facts, looked at before anything is attached or sent.
 
 use super::interrupt::Interrupt;
-use super::sockets::Memory;
 use super::{Failure, tell};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{InterfaceFacts, process};
@@ -26,15 +25,6 @@ pub fn survey(iface: &str, wait: Nanos, interrupt: &Interrupt) -> Result<Interfa
     let mut findings = process::preflight_privileges();
     findings.extend(unfit(&facts));
     if findings.is_empty() { with_carrier(facts, wait, interrupt) } else { Err(Failure::Blocked(findings)) }
-}
-
-/// Whether the packet memory of `sockets` sockets can be locked.
-///
-/// # Errors
-/// [`Code::Memlock`].
-pub fn lockable(sockets: usize, memory: Memory) -> Result<(), Finding> {
-    let bytes = (sockets as u64).saturating_mul(memory.bytes());
-    process::memlock().preflight(bytes).map_or(Ok(()), Err)
 }
 
 /// Why an interface cannot carry a test at all.

@@ -35,15 +35,29 @@ pub fn run(args: &ManArgs, out: &mut impl Write) -> Result<(), ManError> {
 
 fn write_all(dir: &Path) -> io::Result<()> {
     std::fs::create_dir_all(dir)?;
-    clap_mangen::generate_to(Cli::command(), dir)
+    let cli = built();
+    for command in cli.get_subcommands().filter(|command| !command.is_hide_set()) {
+        page_of(command).generate_to(dir)?;
+    }
+    page_of(&cli).generate_to(dir).map(drop)
+}
+
+fn built() -> clap::Command {
+    let mut cli = Cli::command().disable_help_subcommand(true);
+    cli.build();
+    cli
+}
+
+/// A page whose footer names the program and its version: left alone, that of a subcommand says "tx" and no version.
+fn page_of(command: &clap::Command) -> Man {
+    Man::new(command.clone()).source(concat!("xsk-gen ", env!("CARGO_PKG_VERSION"))).manual("xsk-gen manual")
 }
 
 fn write_one(page: Option<&str>, out: &mut impl Write) -> Result<(), ManError> {
-    let mut cli = Cli::command().disable_help_subcommand(true);
-    cli.build();
-    let Some(page) = page else { return Ok(Man::new(cli).render(out)?) };
+    let cli = built();
+    let Some(page) = page else { return Ok(page_of(&cli).render(out)?) };
     match cli.find_subcommand(page) {
-        Some(command) => Ok(Man::new(command.clone()).render(out)?),
+        Some(command) => Ok(page_of(command).render(out)?),
         None => Err(unknown(page, &cli).into()),
     }
 }
@@ -72,18 +86,28 @@ mod tests {
     }
 
     #[test]
+    fn each_footer_names_the_program_and_its_version() {
+        let footer = concat!("\"xsk-gen ", env!("CARGO_PKG_VERSION"), "\"");
+        let cli = Cli::command();
+        let names = cli.get_subcommands().map(|command| Some(command.get_name()));
+        for name in names.chain([None]) {
+            let text = page(name).unwrap();
+            let title = text.lines().find(|line| line.starts_with(".TH ")).unwrap();
+            assert!(title.contains(footer) && !text.contains(".SH VERSION\nv\n"), "{name:?}: {title}");
+        }
+    }
+
+    #[test]
     fn a_directory_gets_a_page_a_command() {
         let dir = tempfile::tempdir().unwrap();
         let made = dir.path().join("man1");
         run(&ManArgs { page: None, dir: Some(made.clone()) }, &mut Vec::new()).unwrap();
         for command in Cli::command().get_subcommands() {
-            assert!(
-                made.join(format!("xsk-gen-{}.1", command.get_name())).is_file(),
-                "{}",
-                command.get_name()
-            );
+            let name = command.get_name();
+            let text = std::fs::read_to_string(made.join(format!("xsk-gen-{name}.1"))).unwrap();
+            assert_eq!(text, page(Some(name)).unwrap(), "{name}: the same page either way");
         }
-        assert!(made.join("xsk-gen.1").is_file());
+        assert_eq!(std::fs::read_to_string(made.join("xsk-gen.1")).unwrap(), page(None).unwrap());
         let in_the_way = ManArgs { page: None, dir: Some(made.join("xsk-gen.1")) };
         let error = run(&in_the_way, &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains("xsk-gen.1: ") && !error.contains("os error"), "{error}");

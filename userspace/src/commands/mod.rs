@@ -1,5 +1,6 @@
 //! What each command does, from its configuration to its exit code: config → preflight → run → Report.
 
+mod afford;
 mod attaching;
 pub mod completions;
 mod control_link;

@@ -5,7 +5,7 @@ use super::interrupt::Interrupt;
 use super::placement;
 use super::rx::{Sink, UntilEnd};
 use super::tx::{KnownPeer, Sender};
-use crate::config::{Match, RxConfig, TxConfig};
+use crate::config::{DEFAULT_RX_RING, Match, RxConfig, TxConfig};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{InterfaceFacts, process};
 use crate::report::Report;
@@ -56,7 +56,8 @@ fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
         matches: Match { udp_port: (!config.address.l2).then_some(config.address.port) },
         promisc: false,
         run_tag: config.run_tag,
-        batch: config.batch,
+        // Its ring is the default one, whatever the sender's is.
+        batch: config.batch.min(DEFAULT_RX_RING),
         wait_link: config.wait_link,
         output: config.output.clone(),
     }

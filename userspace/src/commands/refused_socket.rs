@@ -1,15 +1,13 @@
 //! A socket that the kernel refused, as a finding: which driver, queue and mode, why, and what to type. Opens
 //! nothing.
 
+use super::afford::{self, Need};
 use super::placement::Seat;
 use super::sockets::Wanted;
 use super::taken_queues;
 use crate::finding::{Code, Finding, Severity};
+use crate::host::memory;
 use crate::xsk::{BindMode, OpenError};
-
-/// MiB of a huge page on x86-64 and arm64, and how many more than needed are advised: each socket rounds up.
-const HUGE_PAGE_MIB: u64 = 2;
-const SPARE_HUGE_PAGES: u64 = 8;
 
 /// The driver, for people.
 fn driver(wanted: &Wanted<'_>) -> String {
@@ -33,9 +31,6 @@ pub fn refusal(
 ) -> Finding {
     let on = format!("{} queue {queue}", wanted.iface);
     let fail = |code, what: &str| Finding::new(code, Severity::Fail, on.clone(), what);
-    let bytes = wanted.memory.bytes();
-    // Of all sockets: what is reserved for one would only let the next one fail.
-    let memory = (bytes * seats.len() as u64).div_ceil(1 << 20);
     match error {
         OpenError::Busy => taken_queues::busy(wanted, seats, queue),
         OpenError::Unsupported if mode == BindMode::ZeroCopy => {
@@ -52,11 +47,10 @@ pub fn refusal(
             .why("raw packet sockets need it")
             .remedy("run it with sudo, or give the binary the capability with setcap"),
         OpenError::NoMemory if wanted.memory.hugepages => {
-            fail(Code::Hugepages, &format!("no huge pages for {memory} MiB of packet memory"))
-                .why("huge pages must be reserved before they can be used")
-                .remedy(format!("sysctl vm.nr_hugepages={}, or leave --hugepages out", memory.div_ceil(HUGE_PAGE_MIB) + SPARE_HUGE_PAGES))
+            // Of all sockets: what is reserved for one would only let the next one fail.
+            afford::no_huge_pages(on, seats.len(), wanted.memory, memory::huge_pages())
         }
-        OpenError::NoMemory => fail(Code::NoMemory, &format!("no memory for {memory} MiB of packet memory and its rings"))
+        OpenError::NoMemory => fail(Code::NoMemory, &format!("no memory for {} MiB of packet memory and its rings", Need::of(wanted.memory, seats.len()).mib()))
             .why("packet memory is pinned: it counts against RLIMIT_MEMLOCK without CAP_IPC_LOCK, and cannot be swapped")
             .remedy("fewer chunks with --frames, a smaller --ring, fewer queues with --queues, or ulimit -l unlimited"),
         OpenError::NoInterface => fail(Code::InterfaceGone, "the interface is gone").remedy("ip link"),

@@ -54,9 +54,7 @@ impl Memory {
     /// ring's worth is under way.
     #[must_use]
     pub fn of(rings: &Rings, ring: u32, chunk_bytes: u32) -> Self {
-        // Fewer chunks than entries would leave the ring half unused: it is no longer than they fill.
-        let filled = rings.frames.map_or(ring, |chunks| 1 << chunks.max(1).ilog2());
-        let ring = rings.ring.unwrap_or(ring.min(filled));
+        let ring = rings.entries(ring);
         let chunks = rings.frames.unwrap_or(ring.saturating_mul(2));
         Self { ring, chunks, chunk_bytes, hugepages: rings.hugepages }
     }

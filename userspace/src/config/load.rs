@@ -46,6 +46,16 @@ pub fn validate_size(text: Option<&str>, address: &Addressing) -> Result<FrameSi
         why: "the size includes the 4-byte FCS, and 64 is the shortest Ethernet frame",
         remedy: "--size 64, which is 60 bytes in packet memory",
     };
+    if text.parse().is_ok_and(|size: u64| size > limits.most) {
+        let longest = grouped(limits.most);
+        let what = format!("the longest frame has {longest} bytes with its FCS");
+        return Err(ConfigError::new(
+            FLAG_SIZE,
+            text,
+            what,
+            format!("{FLAG_SIZE} {} at the most", limits.most),
+        ));
+    }
     let size = FrameSize::new(limits.read_u32(text)?).unwrap_or(FrameSize::MAX);
     if size < least { Err(below_least(text, address, least)) } else { Ok(size) }
 }
@@ -126,11 +136,16 @@ mod tests {
 
     #[test]
     fn sizes_below_ethernet_say_that_the_fcs_counts() {
-        for text in ["0", "59", "60", "63", "16385"] {
+        for text in ["0", "59", "60", "63"] {
             let message = what(validate_size(Some(text), &Addressing::default()));
             assert!(message.starts_with(&format!("--size {text}: ")), "{message}");
             assert!(message.contains("4-byte FCS") && message.contains("64 to 16,384"), "{message}");
         }
+        let message = what(validate_size(Some("16385"), &Addressing::default()));
+        assert!(
+            message.contains("16,384 bytes") && message.contains("--size 16384 at the most"),
+            "{message}"
+        );
         assert_eq!(validate_size(Some("64"), &Addressing::default()), Ok(FrameSize::MIN));
         assert_eq!(validate_size(Some("16384"), &Addressing::default()), Ok(FrameSize::MAX));
     }
@@ -172,5 +187,8 @@ mod tests {
         );
         assert!(what(validate_run_tag(Some("65536"))).contains("16 bits"));
         assert!(what(validate_count(Some("0"))).contains("--count 0"));
+        assert_eq!(validate_count(Some("18446744073709551615")), Ok(Some(u64::MAX)));
+        let message = what(validate_count(Some("18446744073709551616")));
+        assert!(message.contains("too large; it takes 1 to 18,446,744,073,709,551,615"), "{message}");
     }
 }

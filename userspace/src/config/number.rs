@@ -22,7 +22,9 @@ impl Whole {
         match text.parse::<u64>() {
             Ok(n) if n >= self.least && n <= self.most => Ok(n),
             Ok(_) => refuse(self.outside()),
-            Err(e) if *e.kind() == IntErrorKind::PosOverflow => refuse(self.outside()),
+            Err(e) if *e.kind() == IntErrorKind::PosOverflow => {
+                refuse(format!("it is too large; {}", self.limits()))
+            }
             Err(_) => refuse("it is not a whole number".to_owned()),
         }
     }
@@ -43,8 +45,11 @@ impl Whole {
     }
 
     fn outside(&self) -> String {
-        let most = if self.most == u64::MAX { "more".to_owned() } else { grouped(self.most) };
-        format!("{}; it takes {} to {most}", self.why, grouped(self.least))
+        format!("{}; {}", self.why, self.limits())
+    }
+
+    fn limits(&self) -> String {
+        format!("it takes {} to {}", grouped(self.least), grouped(self.most))
     }
 }
 
@@ -57,7 +62,11 @@ mod tests {
     #[test]
     fn limits_are_inclusive() {
         assert_eq!((WHOLE.read("1"), WHOLE.read("65535")), (Ok(1), Ok(65_535)));
-        for text in ["0", "65536", "99999999999999999999"] {
+        for text in ["18446744073709551616", "99999999999999999999"] {
+            let what = Err("it is too large; it takes 1 to 65,535".to_owned());
+            assert_eq!(WHOLE.read(text).map_err(|e| e.what), what);
+        }
+        for text in ["0", "65536", "18446744073709551615"] {
             assert_eq!(WHOLE.read(text).map_err(|e| e.what), Err("no; it takes 1 to 65,535".to_owned()));
         }
         for text in ["", "-1", "1.5", "one", "1k"] {

@@ -50,6 +50,13 @@ const BATCH: Whole = Whole {
 };
 
 impl Rings {
+    /// Entries of a ring: those asked for, else `default`, but no more than there are chunks to fill.
+    #[must_use]
+    pub fn entries(&self, default: u32) -> u32 {
+        let filled = self.frames.map_or(default, |chunks| 1 << chunks.max(1).ilog2());
+        self.ring.unwrap_or(default.min(filled))
+    }
+
     /// Sizes as typed.
     ///
     /// # Errors
@@ -82,9 +89,9 @@ fn too_few_chunks(text: &str, ring: u32) -> ConfigError {
 /// Frames a turn at the most; without a text 64, or the ring where that is shorter.
 ///
 /// # Errors
-/// Zero, or more than the ring (`default_ring` when none was asked for) holds.
+/// Zero, or more than the ring (see [`Rings::entries`]) holds.
 pub fn validate_batch(text: Option<&str>, rings: &Rings, default_ring: u32) -> Result<u32, ConfigError> {
-    let ring = rings.ring.unwrap_or(default_ring);
+    let ring = rings.entries(default_ring);
     let Some(text) = text else { return Ok(DEFAULT_BATCH.min(ring)) };
     let batch = BATCH.read_u32(text)?;
     if batch > ring {
@@ -130,6 +137,9 @@ mod tests {
         assert!(
             validate_batch(Some("33"), &short, DEFAULT_TX_RING).unwrap_err().remedy.contains("--batch 32")
         );
+        let few = Rings { frames: Some(48), ..Rings::default() };
+        assert_eq!(validate_batch(None, &few, DEFAULT_TX_RING), Ok(32), "48 chunks fill a ring of 32");
+        assert!(validate_batch(Some("33"), &few, DEFAULT_TX_RING).is_err());
         assert!(validate_batch(Some("2049"), &Rings::default(), DEFAULT_TX_RING).is_err());
         assert!(validate_batch(Some("0"), &Rings::default(), DEFAULT_TX_RING).is_err());
     }

@@ -18,6 +18,7 @@ mod irq;
 pub mod kind;
 mod link;
 pub mod machine;
+pub mod memory;
 pub mod napi;
 pub mod netdev;
 mod number_list;

@@ -27,7 +27,7 @@ use super::notice::notice;
 use super::placement::{self, From as End, Seat};
 use super::sockets::{Memory, Wanted};
 use super::tx::{KnownPeer, LastWord};
-use super::{Failure, ground, report_parts, tell};
+use super::{Failure, afford, ground, report_parts, tell};
 use crate::config::{DEFAULT_RX_RING, RxConfig};
 use crate::engine::{ControlFrame, Latch, Outcome, Progress, RxSpec, RxWorker, Worker};
 use crate::finding::{Code, Finding, Severity};
@@ -99,13 +99,14 @@ impl<'a> Sink<'a> {
     pub fn open(config: &'a RxConfig, interrupt: &Interrupt) -> Result<Self, Failure> {
         let iface = config.iface.clone().map_or_else(choose_rx_interface, Ok)?;
         let facts = ground::survey(&iface, config.wait_link, interrupt)?;
+        affordable(config, &facts)?;
         let udp_port = config.matches.udp_port;
         let options = RxOptions { udp_port, count_only: config.count_only, queues: xdp::MAX_QUEUES };
         let mut attached = attach(config, &facts, RxProgram::load(&options)?, interrupt)?;
         // Some drivers change their queues when a program comes: what counts is what is there now.
         let facts = InterfaceFacts::read(&facts.name)?;
         let seats = seats(config, &facts)?;
-        let chunk = ground::longest_frames(facts.mtu).into_iter().find_map(xsk::chunk_for);
+        let chunk = chunk(&facts);
         let (Ports { ports, mode: xsk_mode, notes }, memory) =
             ports(config, &facts, &seats, chunk, &mut attached)?;
         ground::wait_for_carrier(&facts, config.wait_link, interrupt)?;
@@ -277,6 +278,26 @@ impl<'a> Sink<'a> {
     }
 }
 
+/// Asks before the program is attached, which resets some links, whether the sockets can be had with what is there
+/// now. Queues that the driver may only bring with the program are judged when they are there.
+fn affordable(config: &RxConfig, facts: &InterfaceFacts) -> Result<(), Failure> {
+    match seats(config, facts) {
+        Ok(seats) if !config.count_only => {
+            afford::check(&facts.name, seats.len(), memory(config, chunk(facts)))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Bytes of a chunk that holds the longest frame; None when none does.
+fn chunk(facts: &InterfaceFacts) -> Option<u32> {
+    ground::longest_frames(facts.mtu).into_iter().find_map(xsk::chunk_for)
+}
+
+fn memory(config: &RxConfig, chunk: Option<u32>) -> Memory {
+    Memory::of(&config.rings, DEFAULT_RX_RING, chunk.unwrap_or(xsk::MAX_CHUNK_BYTES))
+}
+
 /// The sockets and their memory; in count-only there are neither.
 fn ports(
     config: &RxConfig,
@@ -289,8 +310,8 @@ fn ports(
         let none = Ports { ports: Vec::new(), mode: XskModeUsed::None, notes: Vec::new() };
         return Ok((none, Memory::default()));
     }
-    let memory = Memory::of(&config.rings, DEFAULT_RX_RING, chunk.unwrap_or(xsk::MAX_CHUNK_BYTES));
-    ground::lockable(seats.len(), memory)?;
+    let memory = memory(config, chunk);
+    afford::check(&facts.name, seats.len(), memory)?;
     let mut ports = bind(&Wanted::new(facts, config.modes, memory, Direction::Rx), seats, attached)?;
     ports.notes.extend(chunk.is_none().then(|| jumbo(facts)));
     Ok((ports, memory))

@@ -19,7 +19,7 @@ use super::meter::Meter;
 use super::notice::notice;
 use super::placement::{self, From as End, Seat};
 use super::sockets::{self, Memory, Sockets, Wanted};
-use super::{Failure, ground, pair, tell};
+use super::{Failure, afford, ground, pair, tell};
 use crate::config::{DEFAULT_TX_RING, TxConfig};
 use crate::engine::{self, Crew, Outcome, Progress, Running, TxWorker, Worker};
 use crate::finding::Finding;
@@ -117,7 +117,7 @@ impl<'a> Sender<'a> {
         let queues =
             placement::queues(&facts.name, config.placement.queues.as_deref(), facts.tx_queues, limit)?;
         let seats = placement::seats(&queues, &cores);
-        ground::lockable(seats.len(), memory)?;
+        afford::check(&facts.name, seats.len(), memory)?;
         let mut link = ControlLink::open(&facts, offer::udp_port(config))?;
         let run = config.run_tag.unwrap_or_else(offer::random_tag);
         let peer = discover::destination(config, &facts, peer, &mut link, run, interrupt)?;

@@ -81,7 +81,7 @@ pub(super) const SIZE_ABOVE_CHUNK: Entry = Entry {
 
 pub(super) const SINK_NOT_FOUND: Entry = Entry {
     meaning: "No sink answered, and no destination was given. Nothing was sent but the question.",
-    cause: "tx without `--dst-mac` asks for a sink by broadcast and waits for ten seconds. Without a destination every frame would be flooded by the switches on the way.",
+    cause: "Without `--dst-mac` tx asks for a sink by broadcast and waits for ten seconds. Without a destination every frame would be flooded by the switches on the way.",
     remedy: "Start `xsk-gen rx --iface IF` on the other end first, or name the receiver with `--dst-mac`.",
     said: &[said(By::Sender, End::Blocked)],
 };
