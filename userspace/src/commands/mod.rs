@@ -19,6 +19,7 @@ mod notice;
 mod output_file;
 mod pair;
 mod placement;
+mod privileges;
 mod refused_socket;
 mod report_parts;
 pub mod rx;

@@ -3,6 +3,7 @@
 use super::Failure;
 use super::interrupt::Interrupt;
 use super::placement;
+use super::privileges::{self, Needs};
 use super::rx::{Sink, UntilEnd};
 use super::tx::{KnownPeer, Sender};
 use crate::config::{DEFAULT_RX_RING, Match, RxConfig, TxConfig};
@@ -75,7 +76,10 @@ pub fn run(
     enter_rx: Enter<'_>,
     interrupt: &Interrupt,
 ) -> Result<Vec<Report>, Failure> {
+    let result = Needs::of(&tx.output);
     let (mut tx, mut rx) = (tx.clone(), rx.clone());
+    // What comes of both is one result, which the caller delivers.
+    (tx.output.output, rx.output.output) = (None, None);
     share_cores(&mut tx, &mut rx);
     let (tx_cores, rx_cores) = (tx.placement.cores.as_deref(), rx.placement.cores.as_deref());
     let one_core = placement::on_one_core(tx_cores.unwrap_or_default(), rx_cores.unwrap_or_default());
@@ -91,12 +95,15 @@ pub fn run(
             }
             sent
         });
+        // Both have what they need; this thread waits for them.
+        let kept = privileges::reduce(result, || true);
         let sent = sender.join().unwrap_or_else(|_| Err(panicked()));
         let received = sink.join().unwrap_or_else(|_| Err(panicked()));
         // A sink that did not open is why the sender did not start.
         match (sent?, received?) {
             (Some(mut tx), rx) => {
                 tx.findings.extend(one_core);
+                tx.findings.extend(kept);
                 Ok(std::iter::once(tx).chain(rx).collect())
             }
             (None, rx) => Ok(rx),

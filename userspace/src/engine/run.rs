@@ -44,6 +44,7 @@ struct Shared {
     clock: fn() -> Nanos,
     stop: Arc<AtomicBool>,
     drain: Nanos,
+    prepare: fn(),
     together: Arc<Barrier>,
     busy: Arc<AtomicUsize>,
 }
@@ -54,7 +55,7 @@ struct Post {
     error: Option<PortError>,
 }
 
-/// Starts a thread a crew; they begin together, end when every worker has finished or `stop` is set, and then take
+/// Starts a thread a crew, which calls `prepare` before anything else; they begin together, end when every worker has finished or `stop` is set, and then take
 /// back what is under way for at most `drain`.
 ///
 /// # Errors
@@ -64,10 +65,11 @@ pub fn start(
     clock: fn() -> Nanos,
     stop: Arc<AtomicBool>,
     drain: Nanos,
+    prepare: fn(),
 ) -> io::Result<Running> {
     let busy = Arc::new(AtomicUsize::new(crews.len()));
     let together = Arc::new(Barrier::new(crews.len()));
-    let shared = Shared { clock, stop, drain, together, busy: Arc::clone(&busy) };
+    let shared = Shared { clock, stop, drain, prepare, together, busy: Arc::clone(&busy) };
     let spawn = |(n, crew): (usize, Crew)| {
         let shared = shared.clone();
         thread::Builder::new().name(format!("worker-{n}")).spawn(move || man(crew, &shared))
@@ -103,6 +105,7 @@ impl Drop for CountOut<'_> {
 /// A thread's life.
 fn man(crew: Crew, shared: &Shared) -> Vec<Outcome> {
     let _count_out = CountOut(&shared.busy);
+    (shared.prepare)();
     let pinned =
         crew.core.filter(|core| core_affinity::set_for_current(core_affinity::CoreId { id: *core as usize }));
     let mut posts: Vec<Post> =
@@ -192,7 +195,7 @@ mod tests {
     fn one_that_never_drains_leaves_the_others_their_time() {
         let workers: Vec<Box<dyn Worker>> = vec![Box::new(Slow(u64::MAX, 0)), Box::new(Slow(5, 0))];
         let crews = vec![Crew { core: None, workers }];
-        let running = start(crews, monotonic, Arc::default(), Nanos::from_millis(20)).unwrap();
+        let running = start(crews, monotonic, Arc::default(), Nanos::from_millis(20), || {}).unwrap();
         let turns = |outcome: Outcome| match outcome.books {
             Books::Tx(books) => books.completed,
             Books::Rx(_) => 0,

@@ -89,6 +89,16 @@ impl RxProgram {
         (0..queues.min(rows.len())).map(row).collect()
     }
 
+    /// Whether the counters can be read at all: a row a CPU, whose number the kernel tells in sysfs only.
+    ///
+    /// # Errors
+    /// `System`, with what to do about it.
+    pub fn check_counters(&self) -> Result<(), Finding> {
+        self.counters(1).map(|_| ()).map_err(|finding| {
+            finding.remedy("mount -t sysfs sysfs /sys, where it is missing: the number of CPUs is read there")
+        })
+    }
+
     /// Takes the program off the interface; its counters stay readable.
     pub fn detach(&mut self) {
         self.loaded.detach();

@@ -30,9 +30,12 @@ pub struct Swap {
 }
 
 impl Sink<'_> {
-    /// Whether another mode may be taken: the user did not demand one that generic XDP cannot have.
-    const fn may_fall_back(&self) -> bool {
-        matches!(self.config.modes.xdp, XdpChoice::Auto)
+    /// Whether another mode may be taken: native is what there is, and the user did not demand one that generic
+    /// XDP cannot have.
+    pub(super) const fn may_fall_back(&self) -> bool {
+        !self.config.count_only
+            && matches!(self.attached.mode, AttachMode::Native)
+            && matches!(self.config.modes.xdp, XdpChoice::Auto)
             && !matches!(self.config.modes.xsk, XskChoice::ZeroCopy)
     }
 

@@ -25,6 +25,7 @@ use super::interrupt::Interrupt;
 use super::live::{Live, Side, Sums};
 use super::notice::notice;
 use super::placement::{self, From as End, Seat};
+use super::privileges::{self, Needs};
 use super::sockets::{Memory, Wanted};
 use super::tx::{KnownPeer, LastWord};
 use super::{Failure, afford, ground, report_parts, tell};
@@ -177,6 +178,7 @@ impl<'a> Sink<'a> {
     /// # Errors
     /// When the run could not begin.
     pub fn run(mut self, interrupt: &Interrupt, until_end: Option<UntilEnd>) -> Result<Vec<Report>, Failure> {
+        self.give_up(Needs { fall_back: self.may_fall_back(), ..Needs::of(&self.config.output) });
         let shift = self.start()?;
         let mut live = self.live(until_end.is_some());
         let told = until_end.as_ref().map(|end| Arc::clone(&end.told));
@@ -216,6 +218,14 @@ impl<'a> Sink<'a> {
         let output = &self.config.output;
         let quiet = output.quiet || (with_sender && io::stderr().is_terminal());
         Live::new(Side::Rx, output.interval, quiet, watch::goal(self.config), monotonic())
+    }
+
+    /// Gives up the privileges that are not needed any more.
+    fn give_up(&mut self, needs: Needs) {
+        let program = &self.attached.program;
+        let kept = privileges::reduce(needs, || program.counters(1).is_ok());
+        // The second time the same may be kept again.
+        self.findings.extend(kept.filter(|kept| !self.findings.contains(kept)));
     }
 
     /// Starts workers over the open sockets.

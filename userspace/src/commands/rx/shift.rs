@@ -1,7 +1,7 @@
 //! The workers of a sink under way: started over its sockets, and ended with their books. Knows no run and no
 //! Report.
 
-use crate::commands::placement;
+use crate::commands::{placement, privileges};
 use crate::engine::{self, Outcome, Progress, Running, Worker};
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
@@ -27,7 +27,8 @@ impl Shift {
     /// When a thread cannot be made.
     pub fn start(workers: Vec<(u32, Box<dyn Worker>)>, progress: Vec<Arc<Progress>>) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let running = engine::start(placement::crews(workers), monotonic, Arc::clone(&stop), DRAIN)?;
+        let running =
+            engine::start(placement::crews(workers), monotonic, Arc::clone(&stop), DRAIN, privileges::none)?;
         Ok(Self { running, stop, progress })
     }
 

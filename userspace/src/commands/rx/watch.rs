@@ -6,6 +6,7 @@ use super::shift::Shift;
 use crate::commands::interrupt::Interrupt;
 use crate::commands::live::{Goal, Live, Sums};
 use crate::commands::notice::notice;
+use crate::commands::privileges::Needs;
 use crate::commands::tx::LastWord;
 use crate::config::RxConfig;
 use crate::engine::MAX_RUNS;
@@ -198,6 +199,7 @@ impl<'w, 'a> Watch<'w, 'a> {
     /// be waited for. From here on nothing is attached and no socket is opened any more.
     fn settle(&mut self) {
         self.redirect = Redirect::Settled;
+        self.sink.give_up(Needs::of(&self.sink.config.output));
     }
 
     /// Says when the link goes and when it comes back: a sink that waits in vain should not seem to wait for

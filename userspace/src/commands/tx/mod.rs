@@ -18,6 +18,7 @@ use super::live::{Goal, Live, Side, Sums};
 use super::meter::Meter;
 use super::notice::notice;
 use super::placement::{self, From as End, Seat};
+use super::privileges::{self, Needs};
 use super::sockets::{self, Memory, Sockets, Wanted};
 use super::{Failure, afford, ground, pair, tell};
 use crate::config::{DEFAULT_TX_RING, TxConfig};
@@ -190,7 +191,8 @@ impl<'a> Sender<'a> {
         let crews = self.crews(&progress)?;
         let stop = Arc::new(AtomicBool::new(false));
         let mut live = self.live();
-        let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN)
+        self.findings.extend(privileges::reduce(Needs::of(&self.config.output), || true));
+        let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN, privileges::none)
             .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
         let mut link = LinkWatch::begin(self.facts.ifindex, monotonic());
         let (asked, gone) = attend(&running, &stop, &progress, (&mut live, &mut link), interrupt);
