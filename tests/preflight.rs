@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{End, Finished, NetLab, Running, reports, xsk_gen};
+use support::{End, Finished, NetLab, Running, reports, until, xsk_gen};
 
 const RUN: Duration = Duration::from_secs(30);
 const HUGE_PAGES: &str = "/proc/sys/vm/nr_hugepages";
@@ -71,6 +71,20 @@ fn what_the_interface_does_not_have_is_named() {
     blocked(&lab, &tx(&["--rate", "40%"]), "no-link-speed", &["--rate"]);
     blocked(&lab, &tx(&["--cores", "4095"]), "core-range", &["core 4095"]);
     run(&lab, &tx(&["--size", "1518"])).expect_code(0);
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_frame_above_the_mtu_or_a_chunk_names_the_longest_that_fits() {
+    let Some(lab) = NetLab::new(1) else { return };
+    for size in ["1519", "2000", "9200"] {
+        blocked(&lab, &tx(&["--size", size]), "size-above-mtu", &[size, "--size 1518"]);
+    }
+    ip(&lab, End::A, &["link", "set", "v0", "mtu", "9746"]);
+    for size in ["3845", "9200", "9746"] {
+        blocked(&lab, &tx(&["--size", size]), "size-above-chunk", &[size, "--size 3844"]);
+    }
+    run(&lab, &tx(&["--size", "3844"])).expect_code(0);
 }
 
 #[test]
@@ -179,6 +193,19 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     let mut child = command.args(tx(&["--json", "--quiet"])).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn tries_of_a_bind_keep_no_huge_pages() {
+    let Some(lab) = NetLab::new(1) else { return };
+    let _pages = HugePages::set("16");
+    let holder = lab.start(End::A, "rx", &[]);
+    until("the sink holds the queue", RUN, || holder.stderr().contains("ready on v0"));
+    // 128 chunks are an eighth of a page; each of some ninety tries maps its own and gives it back.
+    blocked(&lab, &tx(&["--hugepages", "--ring", "64", "--queues", "0"]), "queue-busy", &["v0 queue 0"]);
+    holder.interrupt(RUN);
+    run(&lab, &tx(&["--hugepages", "--ring", "64"])).expect_code(0);
 }
 
 /// Puts the number of huge pages back.

@@ -155,3 +155,18 @@ fn panicked() -> Failure {
             .remedy("please report it with the command line"),
     ])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{SocketArgs, TxArgs};
+
+    #[test]
+    fn a_turn_of_the_sink_is_no_longer_than_its_own_ring() {
+        let long = Some("16384".to_owned());
+        let sockets = SocketArgs { ring: long.clone(), batch: long, ..SocketArgs::default() };
+        let config =
+            TxConfig::try_from(TxArgs { iface: "v0".to_owned(), sockets, ..TxArgs::default() }).unwrap();
+        assert_eq!((config.batch, sink_of(&config, "v1").batch), (16_384, DEFAULT_RX_RING));
+    }
+}

@@ -4,6 +4,7 @@
 pub mod bpf_link;
 pub mod clock;
 pub mod driver_info;
+pub mod huge_page;
 pub mod mtu;
 pub mod packet_filter;
 pub mod packet_socket;

@@ -1,6 +1,7 @@
 //! Opening one socket: packet memory, rings, bind, and the retry that the kernel's asynchronous release needs.
 
 use super::{XskRx, XskTx};
+use crate::sys::huge_page;
 use crate::sys::words::words;
 use crate::sys::xdp_socket;
 use std::error::Error;
@@ -136,9 +137,11 @@ pub fn open(spec: &SocketSpec) -> Result<Opened, OpenError> {
 }
 
 fn open_once(spec: &SocketSpec) -> Result<Opened, OpenError> {
-    let count = NonZeroU32::new(spec.chunks).ok_or(refused("packet memory", "no chunks"))?;
-    let (umem, chunks) =
+    let count = NonZeroU32::new(mapped_chunks(spec, huge_page::bytes()))
+        .ok_or(refused("packet memory", "no chunks"))?;
+    let (umem, mut chunks) =
         Umem::new(umem_config(spec)?, count, spec.hugepages).map_err(|e| from_kernel("packet memory", &e))?;
+    chunks.truncate(usize::try_from(spec.chunks).unwrap_or(usize::MAX));
     let name = CString::new(spec.iface.as_str()).map_err(|_| OpenError::NoInterface)?;
     // SAFETY: the UMEM was made above and is bound to no queue yet, so no ring is shared with another socket; the
     // default program is inhibited besides (`socket_config`), which is what the contract asks for when one is.
@@ -147,6 +150,14 @@ fn open_once(spec: &SocketSpec) -> Result<Opened, OpenError> {
             .map_err(|e| from_kernel("binding the socket", &e))?;
     let (fill, completions) = rings.ok_or(refused("binding the socket", "it came without its own rings"))?;
     Ok(Opened { umem, chunks, tx, rx, fill, completions, spec: spec.clone() })
+}
+
+/// Chunks that are mapped: in huge pages as many as fill them. The kernel maps whole ones in any case, but unmaps only
+/// a length of whole ones (munmap(2)), so that each try of a bind would keep its own.
+fn mapped_chunks(spec: &SocketSpec, page_bytes: u64) -> u32 {
+    let a_page = u32::try_from(page_bytes / u64::from(spec.chunk_bytes.max(1))).unwrap_or(u32::MAX).max(1);
+    let whole = spec.chunks.checked_next_multiple_of(a_page).unwrap_or(spec.chunks);
+    if spec.hugepages { whole } else { spec.chunks }
 }
 
 fn umem_config(spec: &SocketSpec) -> Result<UmemConfig, OpenError> {
@@ -201,5 +212,30 @@ fn from_kernel(what: &'static str, error: &dyn Error) -> OpenError {
         Some(libc::ENODEV | libc::ENXIO) => OpenError::NoInterface,
         Some(libc::ENETDOWN) => OpenError::Down,
         _ => refused(what, &words(cause)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn huge_pages_are_mapped_whole() {
+        let mapped = |chunks, chunk_bytes, hugepages| {
+            let spec = SocketSpec {
+                iface: "v0".to_owned(),
+                queue: 0,
+                ring: 64,
+                chunks,
+                chunk_bytes,
+                hugepages,
+                mode: BindMode::Copy,
+                need_wakeup: true,
+            };
+            mapped_chunks(&spec, 2 << 20)
+        };
+        assert_eq!((mapped(1, 2_048, true), mapped(1_024, 2_048, true)), (1_024, 1_024));
+        assert_eq!((mapped(513, 4_096, true), mapped(513, 4_096, false)), (1_024, 513));
+        assert_eq!((mapped(u32::MAX, 2_048, true), mapped(0, 2_048, true)), (u32::MAX, 0));
     }
 }
