@@ -5,6 +5,7 @@ mod books;
 mod fall_back;
 mod faults;
 mod heard;
+mod means;
 mod readings;
 mod redirect;
 mod redirected;
@@ -14,7 +15,7 @@ mod talk;
 mod trouble;
 mod watch;
 
-use self::attach::{Attached, Ports, attach, bind};
+use self::attach::{Attached, Ports, attach};
 use self::fall_back::Swap;
 use self::readings::{Device, Readings, Window};
 use self::shift::Shift;
@@ -24,23 +25,22 @@ use super::control_link::ControlLink;
 use super::interrupt::Interrupt;
 use super::live::{Live, Side, Sums};
 use super::notice::notice;
-use super::placement::{self, From as End, Seat};
+use super::placement::{self, Seat};
 use super::privileges::{self, Needs};
-use super::sockets::{Memory, Wanted};
+use super::sockets::Memory;
 use super::tx::{KnownPeer, LastWord};
-use super::{Failure, afford, ground, report_parts, tell};
-use crate::config::{DEFAULT_RX_RING, RxConfig};
+use super::{Failure, ground, report_parts, tell};
+use crate::config::RxConfig;
 use crate::engine::{ControlFrame, Latch, Outcome, Progress, RxSpec, RxWorker, Worker};
-use crate::finding::{Code, Finding, Severity};
+use crate::finding::Finding;
 use crate::frame::Inspector;
 use crate::host::choose::choose_rx_interface;
-use crate::host::netdev::Direction;
-use crate::host::{InterfaceFacts, machine, process};
+use crate::host::{InterfaceFacts, machine};
 use crate::report::{Report, XskModeUsed};
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
 use crate::xdp::{self, AttachMode, RxOptions, RxProgram};
-use crate::xsk::{self, XskRx};
+use crate::xsk::XskRx;
 use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -100,16 +100,18 @@ impl<'a> Sink<'a> {
     pub fn open(config: &'a RxConfig, interrupt: &Interrupt) -> Result<Self, Failure> {
         let iface = config.iface.clone().map_or_else(choose_rx_interface, Ok)?;
         let facts = ground::survey(&iface, config.wait_link, interrupt)?;
-        affordable(config, &facts)?;
+        means::affordable(config, &facts)?;
         let udp_port = config.matches.udp_port;
         let options = RxOptions { udp_port, count_only: config.count_only, queues: xdp::MAX_QUEUES };
-        let mut attached = attach(config, &facts, RxProgram::load(&options)?, interrupt)?;
+        let program = RxProgram::load(&options)?;
+        program.check_counters()?;
+        let mut attached = attach(config, &facts, program, interrupt)?;
         // Some drivers change their queues when a program comes: what counts is what is there now.
         let facts = InterfaceFacts::read(&facts.name)?;
-        let seats = seats(config, &facts)?;
-        let chunk = chunk(&facts);
+        let seats = means::seats(config, &facts)?;
+        let chunk = means::chunk(&facts);
         let (Ports { ports, mode: xsk_mode, notes }, memory) =
-            ports(config, &facts, &seats, chunk, &mut attached)?;
+            means::ports(config, &facts, &seats, chunk, &mut attached)?;
         ground::wait_for_carrier(&facts, config.wait_link, interrupt)?;
 
         let link = ControlLink::open(&facts, udp_port)?;
@@ -288,53 +290,6 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// Asks before the program is attached, which resets some links, whether the sockets can be had with what is there
-/// now. Queues that the driver may only bring with the program are judged when they are there.
-fn affordable(config: &RxConfig, facts: &InterfaceFacts) -> Result<(), Failure> {
-    match seats(config, facts) {
-        Ok(seats) if !config.count_only => {
-            afford::check(&facts.name, seats.len(), memory(config, chunk(facts)))
-        }
-        Ok(_) | Err(_) => Ok(()),
-    }
-}
-
-/// Bytes of a chunk that holds the longest frame; None when none does.
-fn chunk(facts: &InterfaceFacts) -> Option<u32> {
-    ground::longest_frames(facts.mtu).into_iter().find_map(xsk::chunk_for)
-}
-
-fn memory(config: &RxConfig, chunk: Option<u32>) -> Memory {
-    Memory::of(&config.rings, DEFAULT_RX_RING, chunk.unwrap_or(xsk::MAX_CHUNK_BYTES))
-}
-
-/// The sockets and their memory; in count-only there are neither.
-fn ports(
-    config: &RxConfig,
-    facts: &InterfaceFacts,
-    seats: &[Seat],
-    chunk: Option<u32>,
-    attached: &mut Attached,
-) -> Result<(Ports, Memory), Failure> {
-    if config.count_only {
-        let none = Ports { ports: Vec::new(), mode: XskModeUsed::None, notes: Vec::new() };
-        return Ok((none, Memory::default()));
-    }
-    let memory = memory(config, chunk);
-    afford::check(&facts.name, seats.len(), memory)?;
-    let mut ports = bind(&Wanted::new(facts, config.modes, memory, Direction::Rx), seats, attached)?;
-    ports.notes.extend(chunk.is_none().then(|| jumbo(facts)));
-    Ok((ports, memory))
-}
-
-/// Every receive queue has a seat, so that wherever the NIC puts a frame a socket is there.
-fn seats(config: &RxConfig, facts: &InterfaceFacts) -> Result<Vec<Seat>, Finding> {
-    let cores = placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Highest)?;
-    let queues =
-        placement::queues(&facts.name, config.placement.queues.as_deref(), facts.rx_queues, u32::MAX)?;
-    Ok(placement::seats(&queues, &cores))
-}
-
 fn talk(
     link: ControlLink,
     frames: Receiver<ControlFrame>,
@@ -343,15 +298,4 @@ fn talk(
     seats: &[Seat],
 ) -> Talk {
     Talk::new(link, frames, Arc::clone(latch), facts, u32::try_from(seats.len()).unwrap_or(u32::MAX))
-}
-
-fn jumbo(facts: &InterfaceFacts) -> Finding {
-    Finding::new(
-        Code::SizeAboveChunk,
-        Severity::Warn,
-        facts.name.clone(),
-        format!("the MTU of {} is above one chunk of packet memory", facts.mtu),
-    )
-    .why("frames above 3,844 bytes (FCS included) do not fit a chunk of 4,096 and are dropped")
-    .remedy(format!("smaller frames on the sender, or ip link set {} mtu 3800", facts.name))
 }
