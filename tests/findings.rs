@@ -16,7 +16,6 @@ const UNPROVOKED: &[(Code, &str)] = &[
         "only a driver that claims zero-copy and then refuses it leads there; veth does not claim it",
     ),
     (Code::LossUnexplained, "veth counts what it drops; the drops of a switch or a cable cannot be had here"),
-    (Code::PrivilegeKept, "only kernels before 5.19 ask for a capability to read a map that is open"),
 ];
 
 /// Files that go through all codes and so prove nothing of any.
