@@ -21,7 +21,7 @@ pub struct RxArgs {
     /// Take frames for other MACs as well
     #[arg(long)]
     pub promisc: bool,
-    /// Stop after so many frames
+    /// Stop once so many frames have come; those of the next few milliseconds are counted too
     #[arg(long, value_name = "FRAMES", allow_negative_numbers = true, help_heading = "Traffic")]
     pub count: Option<String>,
     /// Stop after so long: 10 (seconds), 500ms, 2m [default: at Ctrl-C]

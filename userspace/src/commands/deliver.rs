@@ -6,7 +6,7 @@ use crate::finding::{Code, Finding, Severity};
 use crate::render;
 use crate::report::Report;
 use crate::sys::words::words;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Runs a command and delivers what it made.
@@ -38,7 +38,7 @@ fn publish(output: &Output, mut reports: Vec<Report>, file: Option<OutputFile>) 
         findings.push(finding);
     }
     let printed = written.and_then(|()| print(output.json, &json, &reports)).err();
-    if output.json || printed.is_some() {
+    if output.json || printed.is_some() || !io::stdout().is_terminal() {
         tell_failures(&reports);
     }
     // A reader that has seen enough, such as `head`, is no failure.
@@ -53,7 +53,7 @@ fn publish(output: &Output, mut reports: Vec<Report>, file: Option<OutputFile>) 
     ExitCode::from(u8::from(failed || !findings.is_empty()))
 }
 
-/// Says on stderr why the command fails, where no text on stdout has said it to a person.
+/// Says on stderr why the command fails, where no text on a terminal has said it.
 fn tell_failures(reports: &[Report]) {
     let failures = reports.iter().flat_map(|report| &report.findings);
     tell(&failures.filter(|finding| finding.severity == Severity::Fail).cloned().collect::<Vec<_>>());

@@ -165,7 +165,13 @@ pub fn validate_src_mac(text: Option<&str>) -> Result<Option<MacAddr6>, ConfigEr
 /// # Errors
 /// No MAC.
 pub fn validate_dst_mac(text: Option<&str>) -> Result<Option<MacAddr6>, ConfigError> {
-    Ok(read_mac("--dst-mac", text)?.map(|(_, mac)| mac))
+    const FLAG: &str = "--dst-mac";
+    let Some((text, mac)) = read_mac(FLAG, text)? else { return Ok(None) };
+    if mac.is_nil() {
+        let remedy = "the sink's MAC, or leave it out: the sink is then asked for it";
+        return Err(ConfigError::new(FLAG, text, "no station has the address zero", remedy));
+    }
+    Ok(Some(mac))
 }
 
 fn read_mac<'a>(flag: &str, text: Option<&'a str>) -> Result<Option<(&'a str, MacAddr6)>, ConfigError> {

@@ -52,6 +52,7 @@ pub fn ports(
     }
     let memory = memory(config, chunk);
     afford::check(&facts.name, seats.len(), memory)?;
+    afford::foretell(&config.output, "rx", seats.len(), memory);
     let mut ports = bind(&Wanted::new(facts, config.modes, memory, Direction::Rx), seats, attached)?;
     ports.notes.extend(chunk.is_none().then(|| jumbo(facts)));
     Ok((ports, memory))

@@ -9,7 +9,7 @@ use crate::commands::report_parts::{self, Volume};
 use crate::commands::rx::trouble;
 use crate::commands::tx::offered;
 use crate::engine::{Books, Outcome, RxTally};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::host::{machine, napi};
 use crate::port::RxDrops;
 use crate::report::{
@@ -170,7 +170,9 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     };
     let troubles = trouble::find(sink, aftermath, run, &report);
     report.findings.extend(troubles);
-    report.findings.extend(disagreement);
+    // Of a device that is gone the last reading is older than the program's.
+    let gone = report.findings.iter().any(|finding| finding.code == Code::InterfaceGone);
+    report.findings.extend(disagreement.filter(|_| !gone));
     report_parts::check_books(&mut report);
     report_parts::check_line_rate(&mut report);
     report

@@ -29,9 +29,9 @@ const STALL: Nanos = Nanos::from_millis(200);
 const QUIET: Nanos = Nanos::from_millis(100);
 /// How long an END is waited for that must be on its way: twice as long as the sender repeats it.
 const END_PATIENCE: Nanos = Nanos::from_millis(200);
-/// The same after Ctrl-C, which the sender in this process hears too: it drains for half a second, then tells its END.
+/// The same after Ctrl-C, which the sender in this process hears too: it drains for 0.3 s, then tells its END.
 /// Within the second that an interrupted run may take.
-const INTERRUPT_PATIENCE: Nanos = Nanos::from_millis(800);
+const INTERRUPT_PATIENCE: Nanos = Nanos::from_millis(600);
 
 /// A sink that serves one run of a sender in the same process.
 #[derive(Debug, Clone, Default)]

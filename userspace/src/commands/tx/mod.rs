@@ -119,6 +119,7 @@ impl<'a> Sender<'a> {
             placement::queues(&facts.name, config.placement.queues.as_deref(), facts.tx_queues, limit)?;
         let seats = placement::seats(&queues, &cores);
         afford::check(&facts.name, seats.len(), memory)?;
+        afford::foretell(&config.output, "tx", seats.len(), memory);
         let mut link = ControlLink::open(&facts, offer::udp_port(config))?;
         let run = config.run_tag.unwrap_or_else(offer::random_tag);
         let peer = discover::destination(config, &facts, peer, &mut link, run, interrupt)?;

@@ -25,7 +25,8 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
     let (before, after) = (&aftermath.before.0, &aftermath.after.0);
     let (device_counters, disagreement) = device_counters(&sender, aftermath, volume.frames);
     let mut findings = sender.findings.clone();
-    findings.extend(disagreement);
+    // Of a device that is gone the last reading is older than our count.
+    findings.extend(disagreement.filter(|_| !aftermath.interface_gone()));
     findings.extend(trouble::find(&sender, aftermath, &balance, window, &books));
     let load = books.iter().fold(Load::default(), |sum, b| sum.plus(b.load));
     let mut report = Report {
