@@ -146,7 +146,7 @@ def flood(kind):
         # Without checksums a corrupt frame of the run's own tag is a probe like any other.
         sort = "foreign" if kind == "corrupt" and "--no-verify" in run.scenario.options else kind
         words = ["v0", run.lab.mac(SINK), sort, fault.lasts, fault.seed, run.scenario.tag]
-        args = [sys.executable, str(HERE / "flood.py"), *map(str, words)]
+        args = [sys.executable, "-B", str(HERE / "flood.py"), *map(str, words)]
         subprocess.run(run.lab.inside(SENDER, *args), timeout=10, check=False, capture_output=True)
 
     return action
