@@ -8,7 +8,7 @@ mod support;
 use serde_json::Value;
 use std::process::Command;
 use std::time::Duration;
-use support::{End, NetLab, Report, Running, reports, until};
+use support::{End, NetLab, Report, Running, only, reports, until};
 
 const RUN: Duration = Duration::from_secs(30);
 /// A run of two seconds.
@@ -58,11 +58,6 @@ fn xskmap(lab: &NetLab) -> u64 {
 fn send(lab: &NetLab, args: &[&str]) -> Report {
     let tx = lab.start(End::A, "tx", &[&["--json", "--quiet"], args].concat());
     only(&reports(&tx.wait(RUN).expect_code(0)))
-}
-
-fn only(reports: &[Report]) -> Report {
-    assert_eq!(reports.len(), 1, "{reports:?}");
-    reports[0].clone()
 }
 
 fn severity<'r>(report: &'r Report, code: &str) -> Option<&'r str> {

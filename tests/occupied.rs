@@ -8,7 +8,7 @@ mod support;
 use std::process::Command;
 use std::time::Duration;
 use support::other_program::{self, OtherProgram};
-use support::{End, Finished, NetLab, Report, Running, reports, tx_and_rx, until, xsk_gen};
+use support::{End, Finished, NetLab, Report, Running, only, reports, sink, tx_and_rx, until, xsk_gen};
 
 const RUN: Duration = Duration::from_secs(30);
 const JSON: [&str; 2] = ["--json", "--quiet"];
@@ -19,23 +19,11 @@ fn start(lab: &NetLab, end: End, subcommand: &str, args: &[&str]) -> Running {
     lab.start(end, subcommand, &[&JSON, args].concat())
 }
 
-/// A sink at v1 that says that it is ready.
-fn sink(lab: &NetLab, args: &[&str]) -> Running {
-    let rx = lab.start(End::B, "rx", &[&["--json"], args].concat());
-    until("the sink to be ready", Duration::from_secs(10), || rx.stderr().contains("ready on"));
-    rx
-}
-
 /// Sends from v0 to v1's own address, whether or not a sink is there.
 fn send(lab: &NetLab, args: &[&str]) -> Report {
     let mac = lab.mac(End::B);
     let all = [&["--dst-mac", &mac], &SHORT[..], args].concat();
     only(&reports(&start(lab, End::A, "tx", &all).wait(RUN).expect_code(0)))
-}
-
-fn only(reports: &[Report]) -> Report {
-    assert_eq!(reports.len(), 1, "{reports:?}");
-    reports[0].clone()
 }
 
 /// Fails unless the command was refused because of a finding of this code that speaks of `words`.

@@ -5,17 +5,12 @@
 mod support;
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
-use support::{End, Finished, NetLab, Running, reports, until, xsk_gen};
+use support::{End, Finished, NetLab, Running, ip, reports, until, xsk_gen};
 
 const RUN: Duration = Duration::from_secs(30);
 const HUGE_PAGES: &str = "/proc/sys/vm/nr_hugepages";
-
-fn ip(lab: &NetLab, end: End, args: &[&str]) {
-    let all = [&["-n", lab.namespace(end)], args].concat();
-    assert!(Command::new("ip").args(&all).status().unwrap().success(), "{args:?}");
-}
 
 /// Runs the binary inside, on the interface that the arguments name.
 fn run(lab: &NetLab, args: &[&str]) -> Finished {

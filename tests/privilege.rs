@@ -8,7 +8,7 @@ mod support;
 use std::fs;
 use std::process::Command;
 use std::time::Duration;
-use support::{End, Finished, NetLab, Report, Running, reports, tx_and_rx, until, xsk_gen};
+use support::{End, Finished, NetLab, Running, only, reports, tx_and_rx, until, xsk_gen};
 
 const RUN: Duration = Duration::from_secs(30);
 const TX: [&str; 6] = ["tx", "--iface", "v0", "--count", "1000", "--json"];
@@ -87,11 +87,6 @@ fn the_capabilities_of_the_readme_are_enough() {
     let sent = bounded(&lab, End::A, ENOUGH, &with_mac(&lab.mac(End::B), &TX)).expect_code(0);
     let (tx, rx) = (only(&reports(&sent)), only(&reports(&rx.interrupt(RUN).expect_code(0))));
     assert_eq!((tx.known("completed"), rx.known("unique"), rx.known("lost")), (1_000, 1_000, 0), "{rx}");
-}
-
-fn only(reports: &[Report]) -> Report {
-    assert_eq!(reports.len(), 1, "{reports:?}");
-    reports[0].clone()
 }
 
 #[test]

@@ -8,23 +8,11 @@ mod support;
 use nix::sched::{CloneFlags, unshare};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{End, NetLab, Report, Running, reports, require_root, until};
+use support::{End, NetLab, Report, only, reports, require_root, sink};
 use xsk_gen::port::{Slot, Source, TxPort};
 use xsk_gen::xsk::{self, BindMode, SocketSpec};
 
 const RUN: Duration = Duration::from_secs(30);
-
-/// A sink that says that it is ready.
-fn sink(lab: &NetLab, args: &[&str]) -> Running {
-    let rx = lab.start(End::B, "rx", &[&["--json"], args].concat());
-    until("the sink to be ready", Duration::from_secs(10), || rx.stderr().contains("ready on"));
-    rx
-}
-
-fn only(reports: &[Report]) -> Report {
-    assert_eq!(reports.len(), 1, "{reports:?}");
-    reports[0].clone()
-}
 
 /// Sends and gives both Reports, whose books balance and whose losses the kernel names.
 fn run(lab: &NetLab, tx: &[&str], rx: &[&str]) -> (Report, Report) {

@@ -8,7 +8,7 @@ mod support;
 use nix::sys::signal::Signal;
 use std::process::Command;
 use std::time::Duration;
-use support::{End, NetLab, Report, Running, reports, until};
+use support::{End, NetLab, Running, ip, only, reports, until};
 
 type Removal = fn(&NetLab);
 
@@ -31,16 +31,6 @@ fn sink(lab: &NetLab) -> Running {
     let rx = lab.start(End::B, "rx", &["--json"]);
     until("the sink to be ready", Duration::from_secs(10), || rx.stderr().contains("ready on"));
     rx
-}
-
-fn only(reports: &[Report]) -> Report {
-    assert_eq!(reports.len(), 1, "{reports:?}");
-    reports[0].clone()
-}
-
-fn ip(lab: &NetLab, end: End, args: &[&str]) {
-    let all = [&["-n", lab.namespace(end)], args].concat();
-    assert!(Command::new("ip").args(&all).status().unwrap().success(), "{args:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod support;
 use nix::sys::signal::Signal;
 use std::process::Command;
 use std::time::Duration;
-use support::{End, NetLab, Report, Running, reports, until};
+use support::{End, NetLab, Report, Running, only, reports, sink};
 
 const RUN: Duration = Duration::from_secs(30);
 const JSON: [&str; 2] = ["--json", "--quiet"];
@@ -19,21 +19,9 @@ fn start(lab: &NetLab, end: End, subcommand: &str, args: &[&str]) -> Running {
     lab.start(end, subcommand, &[&JSON, args].concat())
 }
 
-/// A sink that says that it is ready.
-fn sink(lab: &NetLab, args: &[&str]) -> Running {
-    let rx = lab.start(End::B, "rx", &[&["--json"], args].concat());
-    until("the sink to be ready", Duration::from_secs(10), || rx.stderr().contains("ready on"));
-    rx
-}
-
 /// Runs tx to its end and gives its Report.
 fn send(lab: &NetLab, args: &[&str]) -> Report {
     only(&reports(&start(lab, End::A, "tx", args).wait(RUN).expect_code(0)))
-}
-
-fn only(reports: &[Report]) -> Report {
-    assert_eq!(reports.len(), 1, "{reports:?}");
-    reports[0].clone()
 }
 
 /// The Reports of a sink that Ctrl-C ends.

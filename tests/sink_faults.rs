@@ -13,18 +13,11 @@ mod strangers;
 use nix::sys::signal::Signal;
 use std::thread::sleep;
 use std::time::Duration;
-use support::{End, Finished, NetLab, Report, Running, reports, until, xsk_gen};
+use support::{End, Finished, NetLab, Report, Running, only, reports, sink, until, xsk_gen};
 
 const RUN: Duration = Duration::from_secs(30);
 /// A run of a quarter of a second.
 const SHORT: [&str; 4] = ["--count", "5000", "--rate", "20kpps"];
-/// A sink that says that it is ready.
-fn sink(lab: &NetLab, args: &[&str]) -> Running {
-    let rx = lab.start(End::B, "rx", &[&["--json"], args].concat());
-    until("the sink to be ready", Duration::from_secs(10), || rx.stderr().contains("ready on"));
-    rx
-}
-
 fn sender(lab: &NetLab, args: &[&str]) -> Running {
     lab.start(End::A, "tx", &[&["--json", "--quiet"], args].concat())
 }
@@ -37,11 +30,6 @@ fn sent(tx: Running, code: i32) -> Report {
 /// The only Report of a sink that Ctrl-C ends, and that exits with `code`.
 fn interrupted(rx: Running, code: i32) -> Report {
     only(&reports(&rx.interrupt(RUN).expect_code(code)))
-}
-
-fn only(reports: &[Report]) -> Report {
-    assert_eq!(reports.len(), 1, "{reports:?}");
-    reports[0].clone()
 }
 
 fn severity<'r>(report: &'r Report, code: &str) -> Option<&'r str> {

@@ -7,19 +7,12 @@ mod support;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use std::time::Duration;
-use support::{End, NetLab, Report, Running, reports, until};
+use support::{End, NetLab, Report, Running, only, reports, sink};
 
 const RUN: Duration = Duration::from_secs(30);
 const PROMPT: Duration = Duration::from_secs(1);
 /// A run of a quarter of a second.
 const SHORT: [&str; 4] = ["--count", "5000", "--rate", "20kpps"];
-
-/// A sink that says that it is ready.
-fn sink(lab: &NetLab, args: &[&str]) -> Running {
-    let rx = lab.start(End::B, "rx", &[&["--json"], args].concat());
-    until("the sink to be ready", Duration::from_secs(10), || rx.stderr().contains("ready on"));
-    rx
-}
 
 fn sender(lab: &NetLab, args: &[&str]) -> Running {
     lab.start(End::A, "tx", &[&["--json", "--quiet"], args].concat())
@@ -28,11 +21,6 @@ fn sender(lab: &NetLab, args: &[&str]) -> Running {
 /// Runs tx to its end and gives its Report.
 fn send(lab: &NetLab, args: &[&str]) -> Report {
     only(&reports(&sender(lab, args).wait(RUN).expect_code(0)))
-}
-
-fn only(reports: &[Report]) -> Report {
-    assert_eq!(reports.len(), 1, "{reports:?}");
-    reports[0].clone()
 }
 
 /// The only Report of a sink that Ctrl-C ends.

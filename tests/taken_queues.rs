@@ -10,7 +10,7 @@ use nix::sched::{CloneFlags, setns};
 use std::fs::File;
 use std::thread;
 use std::time::Duration;
-use support::{End, NetLab, Report, Running, reports, until};
+use support::{End, NetLab, Report, Running, only, reports, until};
 use xsk_gen::xdp::{AttachMode, RxOptions, RxProgram, holder};
 use xsk_gen::xsk::{self, BindMode, OpenError, SocketSpec};
 
@@ -19,11 +19,6 @@ const JSON: [&str; 2] = ["--json", "--quiet"];
 
 fn start(lab: &NetLab, end: End, subcommand: &str, args: &[&str]) -> Running {
     lab.start(end, subcommand, &[&JSON, args].concat())
-}
-
-fn only(reports: &[Report]) -> Report {
-    assert_eq!(reports.len(), 1, "{reports:?}");
-    reports[0].clone()
 }
 
 /// Ends it with Ctrl-C and gives its Report, whose books must balance.

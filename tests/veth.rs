@@ -8,7 +8,7 @@ mod support;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use std::time::Duration;
-use support::{End, NetLab, Report, Running, reports, tx_and_rx, xsk_gen};
+use support::{End, NetLab, Report, Running, only, reports, tx_and_rx, xsk_gen};
 
 const RUN: Duration = Duration::from_secs(30);
 /// Within which Ctrl-C must end a run.
@@ -28,11 +28,6 @@ fn report_of(running: Running) -> Report {
 /// The only Report of rx, which Ctrl-C ends.
 fn interrupted(rx: Running) -> Report {
     only(&reports(&rx.interrupt(RUN).expect_code(0)))
-}
-
-fn only(reports: &[Report]) -> Report {
-    assert_eq!(reports.len(), 1);
-    reports[0].clone()
 }
 
 #[test]

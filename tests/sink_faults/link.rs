@@ -1,15 +1,10 @@
 //! What becomes of a sink whose link goes, for a while or for good.
 
 use super::{RUN, SHORT, check_pair, interrupted, only, sender, sent, severity, sink};
-use crate::support::{End, NetLab, reports, until};
+use crate::support::{End, NetLab, ip, reports, until};
 use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
-
-fn ip(lab: &NetLab, end: End, args: &[&str]) {
-    let all = [&["-n", lab.namespace(end)], args].concat();
-    assert!(Command::new("ip").args(&all).status().unwrap().success(), "{args:?}");
-}
 
 #[test]
 #[ignore = "needs root: scripts/test.sh"]

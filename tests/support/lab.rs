@@ -46,11 +46,11 @@ impl NetLab {
     }
 
     fn build(queues: u32, a: &str, b: &str) -> Self {
-        ip(&["netns", "add", a]);
+        host_ip(&["netns", "add", a]);
         // From here on the drop tidies up, whatever fails.
         let lab = Self { a: a.to_owned(), b: b.to_owned() };
         if a != b {
-            ip(&["netns", "add", b]);
+            host_ip(&["netns", "add", b]);
         }
         let quiet = ["net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1"];
         for end in [End::A, End::B] {
@@ -60,9 +60,9 @@ impl NetLab {
         let n = queues.to_string();
         let shape = ["numtxqueues", &n, "numrxqueues", &n];
         let near = [&["link", "add", "v0", "netns", a], &shape[..], &["type", "veth"]].concat();
-        ip(&[&near[..], &["peer", "name", "v1", "netns", b], &shape[..]].concat());
+        host_ip(&[&near[..], &["peer", "name", "v1", "netns", b], &shape[..]].concat());
         for end in [End::A, End::B] {
-            ip(&["-n", lab.namespace(end), "link", "set", end.interface(), "up"]);
+            host_ip(&["-n", lab.namespace(end), "link", "set", end.interface(), "up"]);
         }
         lab
     }
@@ -103,7 +103,7 @@ impl NetLab {
     /// What `ip` knows of the end's interface, counters included.
     pub fn link(&self, end: End) -> Value {
         let args = ["-n", self.namespace(end), "-s", "-j", "link", "show", "dev", end.interface()];
-        let links: Value = serde_json::from_str(&ip(&args)).unwrap();
+        let links: Value = serde_json::from_str(&host_ip(&args)).unwrap();
         links[0].clone()
     }
 
@@ -157,7 +157,19 @@ fn fresh_name() -> String {
     format!("xg-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-fn ip(args: &[&str]) -> String {
+/// Runs `ip` in the namespace of an end.
+pub fn ip(lab: &NetLab, end: End, args: &[&str]) {
+    host_ip(&[&["-n", lab.namespace(end)], args].concat());
+}
+
+/// A sink at end B that says that it is ready.
+pub fn sink(lab: &NetLab, args: &[&str]) -> Running {
+    let rx = lab.start(End::B, "rx", &[&["--json"], args].concat());
+    until("the sink to be ready", Duration::from_secs(10), || rx.stderr().contains("ready on"));
+    rx
+}
+
+fn host_ip(args: &[&str]) -> String {
     output(Command::new("ip").args(args))
 }
 

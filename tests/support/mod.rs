@@ -9,9 +9,9 @@ pub mod other_program;
 mod process;
 mod reports;
 
-pub use lab::{End, NetLab};
+pub use lab::{End, NetLab, ip, sink};
 pub use process::{Finished, Running, until, xsk_gen};
-pub use reports::{Report, reports, tx_and_rx};
+pub use reports::{Report, only, reports, tx_and_rx};
 
 /// Whether a test that needs root may go on. Without root it is skipped, and says so; once XSK_GEN_REQUIRE_ROOT=1 says
 /// that it must run, it fails.

@@ -29,6 +29,12 @@ pub fn reports(finished: &Finished) -> Vec<Report> {
     }
 }
 
+/// The one Report that there must be.
+pub fn only(reports: &[Report]) -> Report {
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    reports[0].clone()
+}
+
 /// The array `[tx, rx]`.
 pub fn tx_and_rx(finished: &Finished) -> (Report, Report) {
     let [tx, rx]: [Report; 2] = reports(finished).try_into().expect("two Reports");
