@@ -4,13 +4,18 @@
 pub mod addresses;
 pub mod checksum;
 pub mod control;
+pub mod formula;
 pub mod headers;
 pub mod inspect;
+pub mod layer;
+pub mod layout;
 pub mod modifier;
 mod patch;
 mod plausible;
 pub mod probe;
 pub mod reason;
+pub mod shape;
+pub mod sizes;
 pub mod stack;
 pub mod stream;
 pub mod template;
