@@ -5,9 +5,11 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use xsk_gen::engine::{
-    Books, Latch, Progress, RxSpec, RxTally, RxWorker, Shape, Turn, TxBooks, TxWorker, Worker,
+    Books, Feed, Latch, Progress, RxSpec, RxTally, RxWorker, Shape, Turn, TxBooks, TxWorker, Worker,
 };
-use xsk_gen::frame::{Inspector, L3, Stack, Stream, StreamSpec};
+use xsk_gen::frame::layout::Defaults;
+use xsk_gen::frame::sizes::Sizes;
+use xsk_gen::frame::{Inspector, L3, Place, Stack, Stream, StreamSpec};
 use xsk_gen::memory_port::{Event, Faults, WireHandle, wire};
 use xsk_gen::pace::{Limits, Pacer};
 use xsk_gen::units::{FrameSize, Nanos};
@@ -52,18 +54,19 @@ fn stack() -> Stack {
 }
 
 /// Frames of 64 bytes of one sequence space.
-pub fn stream(flows: u32) -> Stream {
+pub fn feed(flows: u32) -> Feed {
     let spec = StreamSpec {
-        stack: stack(),
-        size: FrameSize::MIN,
+        layers: stack().layers(),
+        defaults: Defaults::BENCHMARK,
+        modifiers: Vec::new(),
+        sizes: Sizes::Fixed(FrameSize::MIN),
         flows,
-        space: 0,
-        spaces: 1,
+        place: Place::ALONE,
         run: RUN,
         clock: CLOCK,
         verify: true,
     };
-    Stream::new(spec).unwrap()
+    Feed::new(vec![Stream::new(&spec).unwrap()], vec![0], CHUNKS)
 }
 
 impl Bench {
@@ -73,10 +76,10 @@ impl Bench {
         let handle = port.handle();
         let pacer = Pacer::new(None, Limits { count: Some(setup.frames), duration: None }, BATCH);
         let progress = || Arc::new(Progress::default());
-        let tx = TxWorker::new(port, stream(setup.flows), 0, pacer, CHUNKS, progress());
+        let tx = TxWorker::new(port, feed(setup.flows), 0, pacer, progress());
         let latch = Arc::new(Latch::new(None));
         let epoch = latch.admit(RUN, Nanos(1)).expect("the first run is admitted");
-        latch.announce(epoch, Shape { flows: setup.flows, spaces: 1 });
+        latch.announce(epoch, Shape { flows: [setup.flows].into(), spaces: 1 });
         let receive = |(queue, port)| {
             let inspector = Inspector { udp_port: Some(PORT), verify: true };
             let spec = RxSpec { queue, batch: BATCH, inspector, clock_id: CLOCK, clock: || Nanos(1_000_000) };

@@ -1,6 +1,6 @@
 //! A sender whose driver does not give back what it was given: for a while, never, or never what it refused.
 
-use super::bench::{BATCH, CHUNKS, stream};
+use super::bench::{BATCH, CHUNKS, feed};
 use proptest::prelude::*;
 use std::sync::Arc;
 use xsk_gen::engine::{Books, Progress, Turn, TxBooks, TxWorker, Worker};
@@ -26,7 +26,7 @@ impl Sender {
         let (port, _) = wire(1, 1, CHUNKS, Faults::none(1), |_, _| {});
         let (wire, progress) = (port.handle(), Arc::new(Progress::default()));
         let pacer = Pacer::new(rate, Limits { count: Some(count), duration: None }, BATCH);
-        let mut worker = TxWorker::new(port, stream(1), 0, pacer, CHUNKS, Arc::clone(&progress));
+        let mut worker = TxWorker::new(port, feed(1), 0, pacer, Arc::clone(&progress));
         worker.begin(START);
         Self { worker: Box::new(worker), wire, progress, now: START }
     }

@@ -39,7 +39,7 @@ fn clap_finds_no_fault_with_the_structs() {
 fn tx_without_flags_is_the_documented_default() {
     let config = tx("").unwrap();
     assert_eq!(
-        (config.size, config.rate, config.batch, config.flows),
+        (config.streams.fixed_size().unwrap(), config.rate, config.batch, config.streams.flows()[0]),
         (FrameSize::MIN, RateSpec::Max, 64, 1)
     );
     assert_eq!((config.count, config.duration), (None, Some(Nanos(10_000_000_000))));
@@ -65,7 +65,10 @@ fn every_flag_of_tx_arrives() {
                      --queues 0-1 --cores 2,3 --vlan 200,100 --dst-ip 2001:2:0:8000::1 --settle 500ms --sink b",
     );
     let config = config.unwrap();
-    assert_eq!((config.size.with_fcs(), config.rate), (128, RateSpec::Pps(1_500_000.into())));
+    assert_eq!(
+        (config.streams.fixed_size().unwrap().with_fcs(), config.rate),
+        (128, RateSpec::Pps(1_500_000.into()))
+    );
     assert_eq!(
         (config.rings.ring, config.rings.frames, config.rings.hugepages),
         (Some(1024), Some(4096), true)

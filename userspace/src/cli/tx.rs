@@ -2,10 +2,11 @@
 
 use super::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
 use crate::config::{
-    ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, TxConfig, sending_time, validate_count, validate_flows,
-    validate_for_sender, validate_iface, validate_rate, validate_run_tag, validate_sink, validate_size,
-    validate_span, validate_wait,
+    ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, StreamSet, TxConfig, sending_time, validate_count,
+    validate_flows, validate_for_sender, validate_iface, validate_rate, validate_run_tag, validate_sink,
+    validate_size, validate_span, validate_wait,
 };
+use crate::frame::sizes::Sizes;
 use crate::units::Nanos;
 use clap::Args;
 
@@ -50,6 +51,8 @@ impl TryFrom<TxArgs> for TxConfig {
 
     fn try_from(args: TxArgs) -> Result<Self, ConfigError> {
         let address = args.address.addressing()?;
+        let size = Sizes::Fixed(validate_size(args.load.size.as_deref(), &address)?);
+        let flows = validate_flows(args.load.flows.as_deref(), address.l2, address.src_port)?;
         let (rings, batch) = args.sockets.rings(DEFAULT_TX_RING)?;
         let count = validate_count(args.load.count.as_deref())?;
         let duration = validate_span("--duration", args.load.duration.as_deref())?;
@@ -62,14 +65,13 @@ impl TryFrom<TxArgs> for TxConfig {
             iface: validate_iface("--iface", &args.iface)?,
             sink: validate_sink(&args.iface, args.sink.as_deref())?,
             placement: args.sockets.placement()?,
-            size: validate_size(args.load.size.as_deref(), &address)?,
+            streams: StreamSet::plain(&address, size, flows),
             rate,
             count,
             duration: sending_time(count, duration),
             batch,
             rings,
             modes: args.sockets.modes(args.replace)?,
-            flows: validate_flows(args.load.flows.as_deref(), address.l2, address.src_port)?,
             address,
             verify: !args.probe.no_verify,
             run_tag: validate_run_tag(args.probe.run_tag.as_deref())?,

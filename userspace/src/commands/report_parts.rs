@@ -17,12 +17,14 @@ pub struct Volume {
     pub frames: u64,
     /// Bytes.
     pub bytes: u64,
+    /// Of which IP packets; None where some frames have none, or it is not known.
+    pub l3_bytes: Option<u64>,
 }
 
-/// Rates of a volume over a time; `l3_bytes` is the IP length of each frame.
+/// Rates of a volume over a time.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
-pub fn rates(volume: Volume, l3_bytes: Option<u32>, time: Option<Nanos>, speed_bps: Option<u64>) -> Rates {
+pub fn rates(volume: Volume, time: Option<Nanos>, speed_bps: Option<u64>) -> Rates {
     let Some(seconds) = time.map(Nanos::as_secs_f64).filter(|s| *s > 0.0) else { return Rates::default() };
     let bps = |bytes: u64| bytes as f64 * 8.0 / seconds;
     let l1_bps = bps(volume.bytes + volume.frames * u64::from(WIRE_OVERHEAD_BYTES));
@@ -30,7 +32,7 @@ pub fn rates(volume: Volume, l3_bytes: Option<u32>, time: Option<Nanos>, speed_b
         pps: Some(volume.frames as f64 / seconds),
         l1_bps: Some(l1_bps),
         l2_bps: Some(bps(volume.bytes)),
-        l3_bps: l3_bytes.map(|bytes| bps(volume.frames * u64::from(bytes))),
+        l3_bps: volume.l3_bytes.map(bps),
         line_rate_percent: speed_bps.filter(|s| *s > 0).map(|speed| l1_bps / speed as f64 * 100.0),
     }
 }
@@ -109,8 +111,8 @@ mod tests {
 
     #[test]
     fn line_rate_of_ten_gigabit() {
-        let volume = Volume { frames: 14_880_952, bytes: 14_880_952 * 64 };
-        let rates = rates(volume, Some(46), Some(Nanos::SECOND), Some(10_000_000_000));
+        let volume = Volume { frames: 14_880_952, bytes: 14_880_952 * 64, l3_bytes: Some(14_880_952 * 46) };
+        let rates = rates(volume, Some(Nanos::SECOND), Some(10_000_000_000));
         assert!((rates.line_rate_percent.unwrap() - 100.0).abs() < 1e-4);
         assert!((rates.l1_bps.unwrap() - 9_999_999_744.0).abs() < 1.0);
         assert!((rates.l2_bps.unwrap() - 7_619_047_424.0).abs() < 1.0);
@@ -119,9 +121,9 @@ mod tests {
 
     #[test]
     fn no_time_is_no_rate() {
-        let volume = Volume { frames: 1, bytes: 64 };
-        assert_eq!(rates(volume, None, None, None), Rates::default());
-        assert_eq!(rates(volume, None, Some(Nanos(0)), Some(1)), Rates::default());
+        let volume = Volume { frames: 1, bytes: 64, l3_bytes: None };
+        assert_eq!(rates(volume, None, None), Rates::default());
+        assert_eq!(rates(volume, Some(Nanos(0)), Some(1)), Rates::default());
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod output;
 mod placement;
 mod rings;
 mod runs;
+mod stream_plan;
 mod time;
 
 pub use address::{
@@ -30,4 +31,5 @@ pub use runs::{
     DEFAULT_DURATION, DEFAULT_WAIT_LINK, DEMO_RX, DEMO_TX, DemoConfig, RxConfig, TxConfig, sending_time,
     validate_iface, validate_sink,
 };
+pub use stream_plan::{MAX_STREAMS, StreamPlan, StreamSet};
 pub use time::{LEAST_INTERVAL, validate_interval, validate_span, validate_wait};

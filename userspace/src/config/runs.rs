@@ -1,7 +1,7 @@
 //! The configuration of each command: everything that was chosen, valid and without a word about the machine.
 
-use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Rings};
-use crate::units::{FrameSize, Nanos, RateSpec};
+use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Rings, StreamSet};
+use crate::units::{Nanos, RateSpec};
 
 /// How long a link may take to come up again after a program was attached, unless `--wait-link` says otherwise:
 /// real NICs reset and renegotiate, which takes up to several seconds.
@@ -22,8 +22,8 @@ pub struct TxConfig {
     pub sink: Option<String>,
     /// Queues and cores.
     pub placement: Placement,
-    /// Ethernet frame length, FCS included; large enough for headers and probe.
-    pub size: FrameSize,
+    /// What is sent.
+    pub streams: StreamSet,
     /// The rate asked for.
     pub rate: RateSpec,
     /// Frames to send; None without a limit.
@@ -38,8 +38,6 @@ pub struct TxConfig {
     pub modes: Modes,
     /// From whom and to whom.
     pub address: Addressing,
-    /// Distinct source address and port pairs: 1 to 65,536.
-    pub flows: u32,
     /// Whether frames carry a UDP checksum for the sink to verify.
     pub verify: bool,
     /// The run's tag; None for a random one.

@@ -5,6 +5,7 @@ use crate::units::Nanos;
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Silence after which another run may take the latched one's place.
 pub const SILENCE: Nanos = Nanos::SECOND;
@@ -16,12 +17,28 @@ pub const SILENCE_AFTER_END: Nanos = Nanos::from_millis(50);
 pub const SILENCE_BEFORE_START: Nanos = Nanos::from_millis(10);
 
 /// What the sender's START says about its sequence: needed to judge reordering inside a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
-    /// Flows of the stream.
-    pub flows: u32,
-    /// Sequence spaces of the sender.
+    /// Flows over all workers, stream by stream; never empty.
+    pub flows: Arc<[u32]>,
+    /// Sequence spaces of the sender: of each worker one a stream.
     pub spaces: u16,
+}
+
+impl Shape {
+    /// One stream of one flow from one worker: what nothing is known of.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self { flows: Arc::new([1]), spaces: 1 }
+    }
+
+    /// Of a space: the flows of its stream, its worker, and how many workers there are.
+    #[must_use]
+    pub fn place(&self, space: u16) -> (u32, u16, u16) {
+        let streams = u16::try_from(self.flows.len()).unwrap_or(u16::MAX).max(1);
+        let flows = self.flows.get(usize::from(space % streams)).copied().unwrap_or(1);
+        (flows, space / streams, (self.spaces / streams).max(1))
+    }
 }
 
 /// The latch that the receive workers of one sink share.
@@ -32,8 +49,8 @@ pub struct Latch {
     /// The only tag that is accepted, where one was asked for.
     only: Option<u16>,
     last_probe: AtomicU64,
-    /// Flows in the lower half, spaces above, and on top the lower half of the epoch that they were said of.
-    shape: AtomicU64,
+    /// What was said last, and of which epoch. A worker asks once a sequence space.
+    shape: Mutex<Option<(u32, Shape)>>,
     expecting: AtomicBool,
     /// The last epoch whose END was heard; none has the highest number.
     concluded: AtomicU32,
@@ -49,7 +66,7 @@ impl Latch {
             state: AtomicU64::new(0),
             only,
             last_probe: AtomicU64::new(0),
-            shape: AtomicU64::new(0),
+            shape: Mutex::new(None),
             expecting: AtomicBool::new(false),
             concluded: AtomicU32::new(u32::MAX),
             announced: AtomicU32::new(0),
@@ -78,17 +95,14 @@ impl Latch {
 
     /// What the sender of run number `epoch` said of its sequence, as long as no later one has spoken.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "taken apart as it was put together")]
     pub fn shape(&self, epoch: u32) -> Option<Shape> {
-        let packed = self.shape.load(Acquire);
-        let said_of_this = packed != 0 && (packed >> 48) as u16 == epoch as u16;
-        said_of_this.then_some(Shape { flows: packed as u32, spaces: (packed >> 32) as u16 })
+        let said = self.shape.lock().unwrap_or_else(PoisonError::into_inner);
+        said.as_ref().filter(|(of, _)| *of == epoch).map(|(_, shape)| shape.clone())
     }
 
     /// Notes the START of run number `epoch`: frames will come, numbered in this shape.
     pub fn announce(&self, epoch: u32, shape: Shape) {
-        let of = u64::from(epoch) << 48;
-        self.shape.store(u64::from(shape.flows) | u64::from(shape.spaces) << 32 | of, Release);
+        *self.shape.lock().unwrap_or_else(PoisonError::into_inner) = Some((epoch, shape));
         self.announced.fetch_max(epoch, Release);
         self.expecting.store(true, Release);
     }
@@ -240,9 +254,10 @@ mod tests {
     fn a_shape_is_what_was_announced_of_the_run_that_is_counted() {
         let latch = Latch::new(None);
         assert_eq!(latch.shape(0), None);
-        let shape = Shape { flows: 65_536, spaces: 64 };
+        let shape = Shape { flows: Arc::new([65_536, 3]), spaces: 64 };
+        assert_eq!((shape.place(0), shape.place(63)), ((65_536, 0, 32), (3, 31, 32)));
         assert_eq!(latch.admit(7, Nanos(1)), Some(1));
-        latch.announce(1, shape);
+        latch.announce(1, shape.clone());
         assert_eq!((latch.shape(1), latch.shape(2)), (Some(shape), None));
         assert!(latch.expecting());
         latch.conclude(1);

@@ -1,6 +1,7 @@
 //! One turn of work over a port, and the threads that take turns. It knows frames, pacing and measuring; it knows no
 //! interface, no socket and no Report. Time is an argument.
 
+mod feed;
 mod latch;
 mod load;
 mod progress;
@@ -9,6 +10,7 @@ mod rx;
 mod tally;
 mod tx;
 
+pub use feed::{Feed, LaneBooks};
 pub use latch::{Latch, SILENCE_AFTER_END, Shape};
 pub use load::Load;
 pub use progress::Progress;

@@ -4,7 +4,7 @@ use super::Load;
 use super::latch::{Latch, Shape};
 use crate::frame::{Probe, Reason};
 use crate::measure::seq::MAX_FLOWS;
-use crate::measure::{Latency, PackedLatency, SequenceBooks, SequenceCounts};
+use crate::measure::{Latency, PackedLatency, SequenceBooks, SequenceCounts, Sizes};
 use crate::port::RxDrops;
 use crate::units::{FCS_BYTES, Nanos};
 use std::collections::BTreeMap;
@@ -36,6 +36,8 @@ pub struct RxTally {
     pub probes: u64,
     /// Their bytes with FCS.
     pub bytes: u64,
+    /// The same frames by length.
+    pub sizes: Sizes,
     /// Arrival of the first and the last probe.
     pub arrivals: Option<(Nanos, Nanos)>,
     /// What the sequence spaces came to, by number; filled when the tally is closed.
@@ -71,6 +73,7 @@ impl RxTally {
             rejected: [0; Reason::COUNT],
             probes: 0,
             bytes: 0,
+            sizes: Sizes::new(),
             arrivals: None,
             spaces: BTreeMap::new(),
             open: Vec::new(),
@@ -87,7 +90,7 @@ impl RxTally {
     /// The sums of runs that are not told one by one any more.
     #[must_use]
     pub(super) fn forgotten(queue: Option<u32>) -> Self {
-        Self { latency: Latency::none(), ..Self::new(Self::FORGOTTEN, None, queue) }
+        Self { latency: Latency::none(), sizes: Sizes::default(), ..Self::new(Self::FORGOTTEN, None, queue) }
     }
 
     /// The number of no run: the tally is that of all runs that are forgotten.
@@ -102,7 +105,9 @@ impl RxTally {
             return self.reject(Reason::NoSuchSpace);
         }
         self.probes += 1;
-        self.bytes += wire_len as u64 + u64::from(FCS_BYTES);
+        let with_fcs = wire_len + FCS_BYTES as usize;
+        self.bytes += with_fcs as u64;
+        self.sizes.record(with_fcs);
         self.arrivals = Some((self.arrivals.map_or(now, |(first, _)| first), now));
     }
 
@@ -120,17 +125,17 @@ impl RxTally {
     #[cold]
     fn first_of_space(&mut self, probe: &Probe, latch: &Latch) -> bool {
         let (shape, space) = (latch.shape(self.epoch), probe.stream.space());
-        if !shape.map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces) {
+        if !shape.as_ref().map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces) {
             return false;
         }
-        let Shape { flows, spaces } = shape.unwrap_or(Shape { flows: 1, spaces: 1 });
+        let (flows, worker, workers) = shape.unwrap_or_else(Shape::unknown).place(space);
         // Beyond that order is judged over the space as a whole.
         let followed = self.followed.saturating_add(u64::from(flows));
         let flows = if followed <= MAX_FOLLOWED { flows } else { MAX_FLOWS + 1 };
         if followed <= MAX_FOLLOWED {
             self.followed = followed;
         }
-        let mut books = SequenceBooks::new(flows, spaces, space);
+        let mut books = SequenceBooks::new(flows, workers, worker);
         books.see(probe.seq);
         let at = usize::from(space);
         if self.open.len() <= at {
@@ -147,6 +152,7 @@ impl RxTally {
     pub(super) fn close(&mut self) {
         let open = (0u16..).zip(std::mem::take(&mut self.open));
         self.spaces = open.filter_map(|(space, books)| Some((space, books?.counts()))).collect();
+        self.sizes.close();
         self.packed = std::mem::replace(&mut self.latency, Latency::none()).pack();
     }
 
@@ -183,6 +189,7 @@ impl RxTally {
         self.merge_sums(&other);
         self.run = self.run.or(other.run);
         self.latency.unpack(&other.packed);
+        self.sizes.merge(&other.sizes);
         self.load = self.load.plus(other.load);
         self.arrivals = match (self.arrivals, other.arrivals) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
@@ -221,7 +228,8 @@ mod tests {
     fn a_run_has_the_spaces_that_its_sender_announced_or_not_many() {
         let latch = Latch::new(None);
         assert_eq!(latch.admit(7, Nanos(1)), Some(1));
-        for (shape, spaces) in [(None, MAX_UNTOLD_SPACES), (Some(Shape { flows: 8, spaces: 4 }), 4)] {
+        for (shape, spaces) in [(None, MAX_UNTOLD_SPACES), (Some(Shape { flows: [8].into(), spaces: 4 }), 4)]
+        {
             shape.into_iter().for_each(|shape| latch.announce(1, shape));
             let tally = every_space(&latch);
             let refused = tally.rejected[Reason::NoSuchSpace.index()];

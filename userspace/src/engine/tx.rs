@@ -1,26 +1,26 @@
-//! The sending worker: one transmit queue, one sequence space.
+//! The sending worker: one transmit queue, a sequence space for each of its streams.
 
+use super::feed::{Feed, LaneBooks};
 use super::{Books, Load, Progress, Turn, Worker};
-use crate::frame::Stream;
 use crate::pace::Pacer;
-use crate::port::{PortError, Slot, Source, TxPort};
-use crate::units::{FCS_BYTES, Nanos};
+use crate::port::{PortError, TxPort};
+use crate::units::Nanos;
 use std::sync::Arc;
 
 /// How long a driver with a link may complete nothing while frames are due and no chunk is free: a pause of a switch
 /// lasts milliseconds, a reset of a NIC a second or two.
 const PATIENCE: Nanos = Nanos(5_000_000_000);
 
-/// Sends one stream through one port.
+/// Sends streams through one port.
 pub struct TxWorker<P> {
     port: P,
     feed: Feed,
     pacer: Pacer,
     progress: Arc<Progress>,
-    space: u16,
-    frame_bytes: u64,
+    number: u16,
     submitted: u64,
     completed: u64,
+    completed_bytes: u64,
     outage: Outage,
     /// Since when frames are due and cannot be submitted.
     blocked: Option<Nanos>,
@@ -31,8 +31,8 @@ pub struct TxWorker<P> {
 /// What a sender did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TxBooks {
-    /// The sequence space.
-    pub space: u16,
+    /// The worker's number, from 0.
+    pub worker: u16,
     /// Frames written.
     pub built: u64,
     /// Frames given to the transmit ring.
@@ -53,15 +53,10 @@ pub struct TxBooks {
     pub outage: Nanos,
     /// What the turns cost.
     pub load: Load,
-}
-
-/// The stream as a source: numbers the frames and remembers which chunks hold its template.
-struct Feed {
-    stream: Stream,
-    len: usize,
-    written: Vec<bool>,
-    seq: u64,
-    now: Nanos,
+    /// Bytes of the completed frames, FCS included.
+    pub completed_bytes: u64,
+    /// By stream.
+    pub lanes: Vec<LaneBooks>,
 }
 
 /// The link's absences.
@@ -73,26 +68,17 @@ struct Outage {
 }
 
 impl<P: TxPort> TxWorker<P> {
-    /// A worker that sends `stream`, sequence space `space`, through `port`, whose slots are numbered below `slots`, as `pacer` says.
-    pub fn new(
-        port: P,
-        stream: Stream,
-        space: u16,
-        pacer: Pacer,
-        slots: u32,
-        progress: Arc<Progress>,
-    ) -> Self {
-        let len = stream.len();
-        let feed = Feed { len, stream, written: vec![false; slots as usize], seq: 0, now: Nanos(0) };
+    /// Worker number `number`, which sends what `feed` gives through `port` as `pacer` says.
+    pub fn new(port: P, feed: Feed, number: u16, pacer: Pacer, progress: Arc<Progress>) -> Self {
         Self {
             port,
             pacer,
             progress,
-            space,
-            frame_bytes: len as u64 + u64::from(FCS_BYTES),
+            number,
             feed,
             submitted: 0,
             completed: 0,
+            completed_bytes: 0,
             outage: Outage::default(),
             blocked: None,
             window: Nanos(0),
@@ -102,9 +88,10 @@ impl<P: TxPort> TxWorker<P> {
 
     /// Takes completions back; returns how many.
     fn reclaim(&mut self) -> usize {
-        let n = self.port.reclaim(|_| {});
+        let Self { port, feed, completed_bytes, .. } = self;
+        let n = port.reclaim(|done| *completed_bytes += feed.done(done));
         self.completed += n as u64;
-        self.progress.set_frames(self.completed, self.completed * self.frame_bytes);
+        self.progress.set_frames(self.completed, self.completed_bytes);
         n
     }
 
@@ -114,7 +101,7 @@ impl<P: TxPort> TxWorker<P> {
         if due == 0 {
             return Ok(0);
         }
-        self.feed.now = now;
+        self.feed.set_now(now);
         let sent = self.port.send(due as usize, &mut self.feed)?;
         if sent == 0 {
             self.wait_for_room(now)?;
@@ -153,9 +140,11 @@ impl<P: TxPort> TxWorker<P> {
     fn close(&self) -> TxBooks {
         let invalid = self.port.invalid().min(self.submitted);
         let (completed, in_flight) = divide(self.submitted, self.completed, invalid);
+        let mut lanes: Vec<LaneBooks> = self.feed.books().collect();
+        let refused = take_back(&mut lanes, self.completed.saturating_sub(completed));
         TxBooks {
-            space: self.space,
-            built: self.feed.seq,
+            worker: self.number,
+            built: lanes.iter().map(|lane| lane.built).sum(),
             submitted: self.submitted,
             completed,
             in_flight,
@@ -165,6 +154,8 @@ impl<P: TxPort> TxWorker<P> {
             outages: self.outage.count,
             outage: self.outage.total,
             load: self.load,
+            completed_bytes: self.completed_bytes.saturating_sub(refused),
+            lanes,
         }
     }
 }
@@ -218,21 +209,14 @@ fn divide(submitted: u64, back: u64, invalid: u64) -> (u64, u64) {
     (completed, submitted.saturating_sub(invalid + completed))
 }
 
-impl Source for Feed {
-    #[inline]
-    fn next_len(&mut self) -> Option<usize> {
-        Some(self.len)
-    }
-
-    #[inline]
-    fn write(&mut self, slot: Slot, buf: &mut [u8]) {
-        let fresh = match self.written.get_mut(slot.0 as usize) {
-            Some(written) => !std::mem::replace(written, true),
-            None => true,
-        };
-        self.stream.write(fresh, self.seq, self.now, true, buf);
-        self.seq += 1;
-    }
+/// Takes frames that came back without having left out of the books, from the stream that has most: which ones they
+/// were, no kernel tells. Gives their bytes.
+fn take_back(lanes: &mut [LaneBooks], frames: u64) -> u64 {
+    let Some(most) = lanes.iter_mut().max_by_key(|lane| lane.completed) else { return 0 };
+    let bytes = most.completed_bytes.checked_div(most.completed).unwrap_or(0).saturating_mul(frames);
+    most.completed = most.completed.saturating_sub(frames);
+    most.completed_bytes = most.completed_bytes.saturating_sub(bytes);
+    bytes
 }
 
 impl Outage {

@@ -44,18 +44,22 @@ pub struct Start {
     pub id: String,
     /// Wall-clock start, ns since 1970.
     pub started_unix_ns: u64,
-    /// Ethernet frame length with FCS.
-    pub size_bytes: u32,
+    /// Ethernet frame length with FCS; None where lengths vary.
+    pub size_bytes: Option<u32>,
+    /// The mean length, as the streams' weights mix them.
+    pub mean_bytes: f64,
     /// Frames a second over all spaces; None for as many as possible.
     pub rate_pps: Option<f64>,
     /// Frames to send over all spaces; None without a limit.
     pub count: Option<u64>,
     /// How long to send; None without a limit.
     pub duration_ns: Option<u64>,
-    /// Flows over all spaces.
-    pub flows: u32,
-    /// Sequence spaces, numbered from 0.
+    /// Flows over all workers, stream by stream; there is at least one stream.
+    pub flows: Vec<u32>,
+    /// Sequence spaces, numbered from 0: of each worker one a stream.
     pub spaces: u16,
+    /// Bytes in front of the outermost IP header; None where it differs, or there is none.
+    pub l3_offset: Option<u16>,
     /// Seed of everything random.
     pub seed: u64,
     /// Frames a turn at the most.
@@ -230,12 +234,14 @@ mod tests {
         Start {
             id: "3f2a-0007".to_owned(),
             started_unix_ns: u64::MAX,
-            size_bytes: 64,
+            size_bytes: Some(64),
+            mean_bytes: 64.0,
             rate_pps: Some(1.5e6),
             count: Some(u64::MAX),
             duration_ns: None,
-            flows: 64,
+            flows: vec![64],
             spaces: 4,
+            l3_offset: Some(14),
             seed: u64::MAX,
             batch: 64,
             verify: true,

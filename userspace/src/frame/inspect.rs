@@ -117,8 +117,9 @@ fn body(payload: &[u8]) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reference::PlainSpec;
     use super::super::reference::{any_spec, any_stack, frame, v4_spec, v4_stack, v6_stack};
-    use super::super::{Control, Here, L3, Stack, StreamSpec, control};
+    use super::super::{Control, Here, L3, Stack, control};
     use super::*;
     use crate::units::Nanos;
     use proptest::prelude::*;
@@ -206,7 +207,7 @@ mod tests {
     fn no_checksum_is_unchecked_over_ipv4_and_wrong_over_ipv6() {
         for (stack, expected) in [(v4_stack(), None), (v6_stack(), Some(Reason::UdpChecksum))] {
             let at = stack.headers().udp().unwrap() + udp::CHECKSUM;
-            let mut bytes = frame(&StreamSpec { stack: stack.clone(), ..v4_spec() }, 1, 2, true);
+            let mut bytes = frame(&PlainSpec { stack: stack.clone(), ..v4_spec() }, 1, 2, true);
             bytes[at..at + 2].fill(0);
             let got = match inspector(&stack).inspect(&bytes) {
                 Inspected::Rejected(reason) => Some(reason),
@@ -270,7 +271,7 @@ mod tests {
             spec in any_spec().prop_filter("has a checksum", |spec| spec.stack.l3 != L3::Ethernet),
             seq: u64, bit: prop::sample::Index,
         ) {
-            let spec = StreamSpec { verify: true, ..spec };
+            let spec = PlainSpec { verify: true, ..spec };
             let mut bytes = frame(&spec, seq, 2, true);
             let before = inspector(&spec.stack).inspect(&bytes);
             let before = probe_of(before);

@@ -4,16 +4,18 @@
 pub mod addresses;
 pub mod checksum;
 pub mod control;
+pub mod flow;
 pub mod formula;
 pub mod headers;
 pub mod inspect;
 pub mod layer;
 pub mod layout;
-pub mod modifier;
+pub mod mix;
 mod patch;
 mod plausible;
 pub mod probe;
 pub mod reason;
+mod remainder;
 pub mod shape;
 pub mod sizes;
 pub mod stack;
@@ -26,12 +28,12 @@ mod reference;
 
 pub use addresses::Addresses;
 pub use control::{Control, ControlError, End, Hello, Here, SpaceTotal, Start};
+pub use flow::flow_of;
 pub use inspect::{Inspected, Inspector};
-pub use modifier::{Modifier, flow_of};
 pub use probe::{Probe, StreamId, extend_sent};
 pub use reason::Reason;
 pub use stack::{L3, Stack};
-pub use stream::{Stream, StreamSpec};
+pub use stream::{Held, Place, Stream, StreamSpec};
 pub use template::Template;
 
 use thiserror::Error;
@@ -66,13 +68,28 @@ pub enum FrameError {
         /// How many were asked for.
         flows: u32,
     },
+    /// Headers that cannot be.
+    #[error(transparent)]
+    Stack(#[from] layout::StackError),
+    /// A field that the stack does not have.
+    #[error("the stack has no field {name}")]
+    NoField {
+        /// Its name.
+        name: String,
+    },
+    /// Two modifiers write the same bits.
+    #[error("{name} is set twice")]
+    FieldTwice {
+        /// The second one's field.
+        name: String,
+    },
     /// The space is not one of `spaces`, or there are more than the probe's stream field can name.
     #[error("sequence space {space} of {spaces}: spaces are 1 to {}, numbered from 0", probe::MAX_SPACES)]
     Space {
         /// The space's number.
-        space: u16,
+        space: u32,
         /// How many there are.
-        spaces: u16,
+        spaces: u32,
     },
     /// A control frame must pass every link, so it stays within the common MTU.
     #[error(

@@ -6,6 +6,10 @@ use super::probe::MAX_SPACES;
 use crate::units::FrameSize;
 use macaddr::MacAddr6;
 
+/// Streams of one sender at the most.
+const MAX_STREAMS: usize = 64;
+/// The mean of the longest frames.
+const MAX_MEAN: f64 = FrameSize::MAX.with_fcs() as f64;
 /// Longest name of a run.
 const MAX_ID: usize = 64;
 
@@ -32,9 +36,13 @@ fn start_field(start: &Start) -> Option<&'static str> {
         (1..=MAX_ID).contains(&start.id.len()) && start.id.bytes().all(|byte| byte.is_ascii_graphic());
     let checks = [
         ("id", named),
-        ("size_bytes", FrameSize::new(start.size_bytes).is_some()),
+        ("size_bytes", start.size_bytes.is_none_or(|size| FrameSize::new(size).is_some())),
+        ("mean_bytes", (60.0..=MAX_MEAN).contains(&start.mean_bytes)),
         ("rate_pps", start.rate_pps.is_none_or(|rate| rate.is_finite() && rate >= 0.0)),
-        ("flows", start.flows > 0),
+        (
+            "flows",
+            (1..=MAX_STREAMS).contains(&start.flows.len()) && start.flows.iter().all(|flows| *flows > 0),
+        ),
         ("spaces", (1..=MAX_SPACES).contains(&start.spaces)),
         ("src_mac", is_mac(&start.addresses.src_mac)),
         ("dst_mac", is_mac(&start.addresses.dst_mac)),
@@ -64,12 +72,14 @@ mod tests {
         Start {
             id: "3f2a-0007".to_owned(),
             started_unix_ns: 1,
-            size_bytes: 64,
+            size_bytes: Some(64),
+            mean_bytes: 64.0,
             rate_pps: None,
             count: None,
             duration_ns: None,
-            flows: 1,
+            flows: vec![1],
             spaces: 1,
+            l3_offset: Some(14),
             seed: 0,
             batch: 64,
             verify: true,
@@ -81,12 +91,14 @@ mod tests {
     fn a_start_with_a_field_that_no_sender_writes_is_refused() {
         type Spoil = fn(&mut Start);
         assert_eq!(check(Control::Start(start())), Ok(Control::Start(start())));
-        let spoils: [Spoil; 8] = [
+        let spoils: [Spoil; 10] = [
             |start| start.id = "\u{1b}[2J".to_owned(),
             |start| start.id = String::new(),
-            |start| start.size_bytes = 0,
+            |start| start.size_bytes = Some(0),
+            |start| start.mean_bytes = f64::NAN,
             |start| start.rate_pps = Some(-1.0),
-            |start| start.flows = 0,
+            |start| start.flows = vec![0],
+            |start| start.flows = Vec::new(),
             |start| start.spaces = u16::MAX,
             |start| start.addresses.src_mac = "\u{1b}]0;x".to_owned(),
             |start| start.addresses.dst_mac = "x".repeat(400),

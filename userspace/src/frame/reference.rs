@@ -1,7 +1,9 @@
 //! What the tests of this room compare with: frames built from scratch by the plainest code, a second parser,
 //! and random specifications. Knows nothing of templates, modifiers and incremental sums.
 
-use super::{L3, Stack, StreamSpec};
+use super::layout::Defaults;
+use super::sizes::Sizes;
+use super::{L3, Place, Stack, StreamSpec};
 use crate::units::FrameSize;
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use macaddr::MacAddr6;
@@ -40,10 +42,40 @@ pub fn v6_stack() -> Stack {
     Stack { l3, ..v4_stack() }
 }
 
+/// A stream of a plain stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlainSpec {
+    pub stack: Stack,
+    pub size: FrameSize,
+    pub flows: u32,
+    pub space: u16,
+    pub spaces: u16,
+    pub run: u16,
+    pub clock: u16,
+    pub verify: bool,
+}
+
+impl PlainSpec {
+    /// As its sender takes it.
+    pub fn spec(&self) -> StreamSpec {
+        StreamSpec {
+            layers: self.stack.layers(),
+            defaults: Defaults::BENCHMARK,
+            modifiers: Vec::new(),
+            sizes: Sizes::Fixed(self.size),
+            flows: self.flows,
+            place: Place { worker: self.space, workers: self.spaces, stream: 0, streams: 1 },
+            run: self.run,
+            clock: self.clock,
+            verify: self.verify,
+        }
+    }
+}
+
 /// One flow in one space over IPv4, 128 bytes.
-pub fn v4_spec() -> StreamSpec {
+pub fn v4_spec() -> PlainSpec {
     let size = FrameSize::new(128).unwrap();
-    StreamSpec { stack: v4_stack(), size, flows: 1, space: 0, spaces: 1, run: 7, clock: 11, verify: true }
+    PlainSpec { stack: v4_stack(), size, flows: 1, space: 0, spaces: 1, run: 7, clock: 11, verify: true }
 }
 
 fn any_l3() -> impl Strategy<Value = L3> {
@@ -71,20 +103,20 @@ pub fn any_stack() -> impl Strategy<Value = Stack> {
 }
 
 /// Any stream that can be had; sizes up to a little above the smallest jumbo frame, odd ones included.
-pub fn any_spec() -> impl Strategy<Value = StreamSpec> {
+pub fn any_spec() -> impl Strategy<Value = PlainSpec> {
     let flows = prop_oneof![Just(1), 1u32..100, 1u32..];
     let sizes = prop_oneof![Just(0), 0u32..64, 0u32..1600];
     (any_stack(), sizes, flows, 1u16..0x8000, any::<u16>(), any::<[u16; 2]>(), any::<bool>()).prop_map(
         |(stack, extra, flows, spaces, space, [run, clock], verify)| {
             let size = FrameSize::new(stack.min_size().with_fcs() + extra).unwrap();
             let flows = if stack.l3 == L3::Ethernet { 1 } else { flows };
-            StreamSpec { stack, size, flows, space: space % spaces, spaces, run, clock, verify }
+            PlainSpec { stack, size, flows, space: space % spaces, spaces, run, clock, verify }
         },
     )
 }
 
 /// Frame `seq` built from its first to its last byte.
-pub fn frame(spec: &StreamSpec, seq: u64, sent: u64, measured: bool) -> Vec<u8> {
+pub fn frame(spec: &PlainSpec, seq: u64, sent: u64, measured: bool) -> Vec<u8> {
     let index = seq.wrapping_mul(u64::from(spec.spaces)).wrapping_add(u64::from(spec.space));
     let flow = (index % u64::from(spec.flows)) as u32;
     let mut probe = vec![0x58, 0x47];
@@ -125,8 +157,8 @@ pub fn frame(spec: &StreamSpec, seq: u64, sent: u64, measured: bool) -> Vec<u8> 
         }
         L3::V6 { src, dst, src_port, dst_port } => {
             frame.extend([0x86, 0xDD]);
-            let (high, low) = (u128::from(src) >> 32 << 32, u128::from(src) as u32);
-            let src = (high | u128::from(low.wrapping_add(flow))).to_be_bytes();
+            let (high, low) = (u128::from(src) >> 64 << 64, u128::from(src) as u64);
+            let src = (high | u128::from(low.wrapping_add(flow.into()))).to_be_bytes();
             let addresses = [src, dst.octets()].concat();
             let payload = room - 40;
             frame.extend([0x60, 0, 0, 0, (payload >> 8) as u8, payload as u8, 17, 64]);
@@ -167,7 +199,7 @@ fn without_checksum(mut udp: Vec<u8>) -> Vec<u8> {
 
 /// Reads the frame with etherparse and asserts that it finds the layers, ids and checksums that were asked
 /// for.
-pub fn check_with_etherparse(spec: &StreamSpec, frame: &[u8]) {
+pub fn check_with_etherparse(spec: &PlainSpec, frame: &[u8]) {
     let packet = SlicedPacket::from_ethernet(frame).unwrap();
     let ids: Vec<u16> = packet.vlan_ids().iter().map(|id| id.value()).collect();
     assert_eq!(ids, spec.stack.vlans);

@@ -1,6 +1,7 @@
 //! Which headers a stream's frames have, as a person chooses them. Knows no byte order and no checksum.
 
 use super::headers::{Headers, Net};
+use super::layer::{Ethernet, Ipv4, Ipv6, Layer, Udp, Vlan};
 use super::probe;
 use super::wire::{ethernet, ipv4, ipv6, udp};
 use super::{FrameError, wire};
@@ -80,6 +81,28 @@ impl Stack {
             L3::Ethernet => None,
             L3::V4 { dst_port, .. } | L3::V6 { dst_port, .. } => Some(dst_port),
         }
+    }
+
+    /// The headers, every address stated.
+    #[must_use]
+    pub fn layers(&self) -> Vec<Layer> {
+        let ethernet = Ethernet { dst: Some(self.dst_mac), src: Some(self.src_mac), ether_type: None };
+        let tags = self.vlans.iter().map(|id| Layer::Vlan(Vlan { id: *id, ..Vlan::default() }));
+        let udp = |src_port, dst_port| {
+            Layer::Udp(Udp { src_port: Some(src_port), dst_port: Some(dst_port), checksum: None })
+        };
+        let inner = match self.l3 {
+            L3::Ethernet => Vec::new(),
+            L3::V4 { src, dst, src_port, dst_port } => {
+                let ip = Ipv4 { src: Some(src), dst: Some(dst), ..Ipv4::default() };
+                vec![Layer::Ipv4(ip), udp(src_port, dst_port)]
+            }
+            L3::V6 { src, dst, src_port, dst_port } => {
+                let ip = Ipv6 { src: Some(src), dst: Some(dst), ..Ipv6::default() };
+                vec![Layer::Ipv6(ip), udp(src_port, dst_port)]
+            }
+        };
+        std::iter::once(Layer::Ethernet(ethernet)).chain(tags).chain(inner).collect()
     }
 
     /// Where the headers lie.

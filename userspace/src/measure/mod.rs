@@ -3,6 +3,8 @@
 
 pub mod latency;
 pub mod seq;
+pub mod sizes;
 
 pub use latency::{Latency, PackedLatency, Summary};
 pub use seq::{Seen, SequenceBooks, SequenceCounts};
+pub use sizes::Sizes;

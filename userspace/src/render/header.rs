@@ -72,8 +72,13 @@ fn load(offered: &Offered) -> String {
     let time = offered.duration_s.map(|s| seconds(Some(s)));
     let limits: Vec<String> = [count, time].into_iter().flatten().collect();
     let limits = if limits.is_empty() { "until stopped".to_owned() } else { limits.join(" or ") };
-    let flows = plural(offered.flows.into(), "flow");
-    format!("{} bytes with FCS, {rate}, {limits}, {flows}", grouped(offered.size_bytes.into()))
+    let flows = plural(offered.flows, "flow");
+    let streams = if offered.streams > 1 { format!(", {} streams", offered.streams) } else { String::new() };
+    let size = match offered.size_bytes {
+        Some(size) => format!("{} bytes with FCS", grouped(size.into())),
+        None => format!("{:.1} bytes with FCS on average", offered.mean_size_bytes),
+    };
+    format!("{size}, {rate}, {limits}, {flows}{streams}")
 }
 
 fn addresses(offered: &Offered) -> String {

@@ -126,10 +126,13 @@ fn streams(rows: &[StreamRow]) -> Vec<String> {
     if rows.len() < 2 {
         return Vec::new();
     }
+    let named = rows.iter().any(|row| row.stream > 0);
     let cells = |s: &StreamRow| {
         let counts = [s.completed, s.unique, s.lost, s.duplicate, s.late, s.reordered].map(count);
         let [completed, unique, lost, duplicate, late, reordered] = counts;
-        [s.space.to_string(), completed, unique, lost, duplicate, late, reordered]
+        let of = s.name.clone().unwrap_or_else(|| format!("stream {}", s.stream));
+        let space = if named { format!("{} ({of})", s.space) } else { s.space.to_string() };
+        [space, completed, unique, lost, duplicate, late, reordered]
     };
     let rows: Vec<_> = rows.iter().map(cells).collect();
     table::lines(["space", "completed", "unique", "lost", "duplicate", "late", "reordered"], &rows)

@@ -57,6 +57,8 @@ pub struct Report {
     pub queues: Vec<QueueRow>,
     /// A row a sequence space.
     pub streams: Vec<StreamRow>,
+    /// rx: frames of ours by length; more than 64 lengths by class (RFC 2819). Empty on tx.
+    pub sizes: Vec<SizeRow>,
     /// A row an interval.
     pub intervals: Vec<IntervalRow>,
     /// What went wrong, or could have.
@@ -74,8 +76,10 @@ impl Report {
 /// Every effective option of the sender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Offered {
-    /// Ethernet frame length with the FCS.
-    pub size_bytes: u32,
+    /// Ethernet frame length with the FCS; null where lengths vary.
+    pub size_bytes: Option<u32>,
+    /// The mean length, as the streams' weights mix them.
+    pub mean_size_bytes: f64,
     /// Asked rate in frames a second; null for max.
     pub rate_pps: Option<f64>,
     /// The same at layer 1: preamble, SFD and gap included.
@@ -86,15 +90,17 @@ pub struct Offered {
     pub count: Option<u64>,
     /// How long to send; null without a limit.
     pub duration_s: Option<f64>,
-    /// Distinct source address and port pairs.
-    pub flows: u32,
+    /// Streams.
+    pub streams: u16,
+    /// Distinct source address and port pairs, over all streams.
+    pub flows: u64,
     /// Seed of everything random.
     pub seed: u64,
     /// Tag of the run, as it stands in each frame.
     pub run_tag: u16,
     /// Frames a turn at the most.
     pub batch: u32,
-    /// Sequence spaces: one a transmit queue.
+    /// Sequence spaces: of each transmit queue one a stream.
     pub spaces: u16,
     /// Whether each frame carries a probe and a checksum.
     pub verify: bool,
@@ -236,8 +242,16 @@ pub struct QueueRow {
 pub struct StreamRow {
     /// The sequence space's number.
     pub space: u16,
+    /// The stream's number.
+    pub stream: u16,
+    /// The stream's name, where this side was told.
+    pub name: Option<String>,
+    /// Whether its frames carry a probe: those without are counted by the sender only.
+    pub numbered: bool,
     /// Frames completed by the sender, where known.
     pub completed: Option<u64>,
+    /// Their bytes with FCS; null on rx.
+    pub completed_bytes: Option<u64>,
     /// Distinct frames received.
     pub unique: Option<u64>,
     /// Frames received again.
@@ -248,6 +262,17 @@ pub struct StreamRow {
     pub reordered: Option<u64>,
     /// completed − unique.
     pub lost: Option<u64>,
+}
+
+/// Frames of one length, or of a class of lengths.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SizeRow {
+    /// The shortest, FCS included.
+    pub from_bytes: u32,
+    /// The longest, FCS included.
+    pub to_bytes: u32,
+    /// How many there were.
+    pub frames: u64,
 }
 
 /// One interval.

@@ -40,6 +40,36 @@ impl FrameSize {
     }
 }
 
+/// The mean length of frames, as a fraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MeanSize {
+    /// How many frames; at least 1.
+    pub frames: u64,
+    /// Their bytes with FCS.
+    pub bytes: u64,
+}
+
+impl From<FrameSize> for MeanSize {
+    fn from(size: FrameSize) -> Self {
+        Self { frames: 1, bytes: size.with_fcs().into() }
+    }
+}
+
+impl MeanSize {
+    /// The mean in bytes, FCS included.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    pub fn bytes_a_frame(self) -> f64 {
+        self.bytes as f64 / self.frames.max(1) as f64
+    }
+
+    /// Bytes that the frames take on the wire.
+    #[must_use]
+    pub fn on_wire(self) -> u128 {
+        u128::from(self.bytes) + u128::from(self.frames) * u128::from(WIRE_OVERHEAD_BYTES)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! A rate as a person writes it: `max`, `1.5Mpps`, `10Gbps`, `10Gbps-l2`, `40%`. Exact: no float is involved.
 
-use super::{Decimal, DecimalError, FrameRate, FrameSize};
+use super::{Decimal, DecimalError, FrameRate, MeanSize};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -96,22 +96,28 @@ impl FromStr for RateSpec {
 }
 
 impl RateSpec {
-    /// The rate in frames of `size` a second; None for max. `speed_bps` is the link's speed in bit/s.
+    /// The rate in frames of `size`, which may be a mean, a second; None for max. `speed_bps` is the link's speed in
+    /// bit/s.
     ///
     /// # Errors
     /// [`RateError::NoSpeed`] for a percentage without a speed; [`RateError::Inexact`] when the fraction does not
     /// fit 64 bits.
-    pub fn resolve(&self, size: FrameSize, speed_bps: Option<u64>) -> Result<Option<FrameRate>, RateError> {
-        let slot_bits = u128::from(size.on_wire()) * 8;
+    pub fn resolve(
+        &self,
+        size: impl Into<MeanSize>,
+        speed_bps: Option<u64>,
+    ) -> Result<Option<FrameRate>, RateError> {
+        let size = size.into();
+        let (count, slot_bits) = (u128::from(size.frames), size.on_wire() * 8);
         let (frames, seconds) = match self {
             Self::Max => return Ok(None),
             Self::Pps(pps) => (pps.numerator().into(), pps.denominator().into()),
-            Self::L1Bps(bps) => (u128::from(*bps), slot_bits),
-            Self::L2Bps(bps) => (u128::from(*bps), u128::from(size.with_fcs()) * 8),
+            Self::L1Bps(bps) => (u128::from(*bps) * count, slot_bits),
+            Self::L2Bps(bps) => (u128::from(*bps) * count, u128::from(size.bytes) * 8),
             Self::Percent(percent) => {
                 let speed = speed_bps.filter(|s| *s > 0).ok_or(RateError::NoSpeed)?;
                 let bits = u128::from(speed) * u128::from(percent.numerator());
-                (bits, u128::from(percent.denominator()) * 100 * slot_bits)
+                (bits * count, u128::from(percent.denominator()) * 100 * slot_bits)
             }
         };
         reduced(frames, seconds).map(Some)

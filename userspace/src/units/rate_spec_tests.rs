@@ -1,6 +1,7 @@
 //! Rates as people write them: every form, every refusal, and the arithmetic against an independent one.
 
 use super::*;
+use crate::units::FrameSize;
 use crate::units::Nanos;
 use proptest::prelude::*;
 

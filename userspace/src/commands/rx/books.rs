@@ -96,12 +96,17 @@ pub fn streams(run: &RunFacts<'_>, balance: &Balance) -> Vec<StreamRow> {
     let sent = run.sent.as_ref().filter(|_| balance.unique.is_some());
     let told = sent.into_iter().flat_map(|sent| sent.by_space.keys());
     let spaces: BTreeSet<u16> = run.tally.spaces.keys().chain(told).copied().collect();
-    let row = |space| {
+    let streams = run.heard.and_then(|heard| heard.start.as_ref()).map_or(1, |start| start.flows.len());
+    let row = |space: u16| {
         let completed = sent.and_then(|sent| sent.by_space.get(&space).copied());
         let counts = run.tally.spaces.get(&space).copied().unwrap_or_default();
         StreamRow {
             space,
+            stream: u16::try_from(usize::from(space) % streams.max(1)).unwrap_or(0),
+            name: None,
+            numbered: true,
             completed,
+            completed_bytes: None,
             unique: Some(counts.unique),
             duplicate: Some(counts.duplicate),
             late: Some(counts.late),

@@ -13,9 +13,9 @@ use crate::finding::{Code, Finding};
 use crate::host::{machine, napi};
 use crate::port::RxDrops;
 use crate::report::{
-    DeviceCounters, IntervalRow, LatencyKind, LatencyNs, QueueRow, Report, SCHEMA, Setup, Totals,
+    DeviceCounters, IntervalRow, LatencyKind, LatencyNs, QueueRow, Report, SCHEMA, Setup, SizeRow, Totals,
 };
-use crate::units::{FrameSize, Nanos};
+use crate::units::{FCS_BYTES, Nanos};
 use crate::xdp::QueueCounters;
 
 /// A sender that is under way leaves no longer pause, unless it is as slow as that.
@@ -135,7 +135,6 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let time = duration(sink, run);
     let volume = volume(sink, run);
     let start = run.heard.and_then(|heard| heard.start.as_ref());
-    let l3_bytes = start.and_then(l3_bytes);
     let workers = sink.seats.iter().filter(|_| !sink.config.count_only);
     let cores = report_parts::distinct(workers.map(|seat| seat.core));
     let (latency_ns, latency_absent) = latency(sink, run);
@@ -157,7 +156,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         setup: setup(sink, &cores),
         offered: start.zip(run.window.run).map(|(start, run)| offered(start, run)),
         totals: Totals { rx_frames: Some(volume.frames), rx_bytes: Some(volume.bytes), ..Totals::default() },
-        rates: report_parts::rates(volume, l3_bytes, time, sink.facts.line_speed_bps()),
+        rates: report_parts::rates(volume, time, sink.facts.line_speed_bps()),
         balance,
         latency_ns,
         latency_absent,
@@ -165,6 +164,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         device_counters,
         queues: run.queues.clone(),
         streams,
+        sizes: sizes(run),
         intervals,
         findings: sink.findings.clone(),
     };
@@ -185,19 +185,23 @@ fn duration(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Nanos> {
 }
 
 fn volume(sink: &Sink<'_>, run: &RunFacts<'_>) -> Volume {
-    if !sink.config.count_only {
-        return Volume { frames: run.tally.probes, bytes: run.tally.bytes };
-    }
-    let size = run.heard.and_then(|heard| heard.start.as_ref()).map(|start| u64::from(start.size_bytes));
-    // Without a START the control frames are few beside the rest, and the mean length is that of the frames.
-    let mean = size.unwrap_or_else(|| run.xdp.bytes / run.xdp.ours.max(1) + 4);
-    Volume { frames: run.xdp.counted, bytes: run.xdp.counted * mean }
+    let start = run.heard.and_then(|heard| heard.start.as_ref());
+    let (frames, bytes) = if sink.config.count_only {
+        let size = start.and_then(|start| start.size_bytes).map(u64::from);
+        // Without one length the control frames are few beside the rest, and the mean is that of the frames.
+        let mean = size.unwrap_or_else(|| run.xdp.bytes / run.xdp.ours.max(1) + u64::from(FCS_BYTES));
+        (run.xdp.counted, run.xdp.counted * mean)
+    } else {
+        (run.tally.probes, run.tally.bytes)
+    };
+    let before =
+        start.and_then(|start| start.l3_offset).map(|offset| u64::from(offset) + u64::from(FCS_BYTES));
+    Volume { frames, bytes, l3_bytes: before.map(|before| bytes.saturating_sub(frames * before)) }
 }
 
-/// IP length of each frame, from what the sender said.
-fn l3_bytes(start: &crate::frame::Start) -> Option<u32> {
-    let stack = start.addresses.answer(macaddr::MacAddr6::nil())?;
-    stack.l3_len(FrameSize::new(start.size_bytes)?)
+fn sizes(run: &RunFacts<'_>) -> Vec<SizeRow> {
+    let rows = run.tally.sizes.rows().into_iter();
+    rows.map(|(from_bytes, to_bytes, frames)| SizeRow { from_bytes, to_bytes, frames }).collect()
 }
 
 fn setup(sink: &Sink<'_>, cores: &[u32]) -> Setup {

@@ -141,7 +141,7 @@ impl Talk {
     /// A START: of the latched run, of one that may now be latched, or of a sender that was started again under the
     /// latched tag. Any other is of a run whose turn it is not.
     fn begun(&mut self, run: u16, start: Start, now: Nanos) {
-        let shape = Shape { flows: start.flows.max(1), spaces: start.spaces.max(1) };
+        let shape = Shape { flows: start.flows.clone().into(), spaces: start.spaces.max(1) };
         let latched = self.heard.get(&self.latch.epoch());
         let again = latched.is_some_and(|known| known.run == run && known.precedes(&start));
         let epoch = if again { Some(self.latch.renew(run, now)) } else { self.latch.claim(run, now) };

@@ -3,7 +3,7 @@
 use super::Aftermath;
 use super::offer::Offer;
 use crate::commands::control_link::ControlLink;
-use crate::engine::{Books, TxBooks};
+use crate::engine::{Books, LaneBooks, TxBooks};
 use crate::finding::{Code, Finding};
 use crate::frame::{Control, End, SpaceTotal};
 use crate::sys::clock::monotonic;
@@ -49,8 +49,16 @@ pub struct LastWord {
 /// Puts together what was sent.
 pub fn last_word(offer: &Offer, aftermath: &Aftermath) -> LastWord {
     let books: Vec<&TxBooks> = tx_books(aftermath).collect();
-    let total = |b: &&TxBooks| SpaceTotal { space: b.space, built: b.built, completed: b.completed };
-    let spaces: Vec<_> = books.iter().map(total).collect();
+    let numbered = |b: &&TxBooks| {
+        let spaces = offer.spaces(b).filter(|(_, _, lane)| lane.numbered);
+        let total = |(space, _, lane): (u16, u16, LaneBooks)| SpaceTotal {
+            space,
+            built: lane.built,
+            completed: lane.completed,
+        };
+        spaces.map(total).collect::<Vec<_>>()
+    };
+    let spaces: Vec<_> = books.iter().flat_map(numbered).collect();
     let window = books.iter().map(|b| b.window.0).max().unwrap_or(0);
     LastWord { run: offer.run, parts: End::split(&spaces, aftermath.device_drops(), window) }
 }

@@ -22,7 +22,7 @@ use super::privileges::{self, Needs};
 use super::sockets::{self, Memory, Sockets, Wanted};
 use super::{Failure, afford, ground, pair, tell};
 use crate::config::{DEFAULT_TX_RING, TxConfig};
-use crate::engine::{self, Crew, Outcome, Progress, Running, TxWorker, Worker};
+use crate::engine::{self, Crew, Feed, Outcome, Progress, Running, TxWorker, Worker};
 use crate::finding::Finding;
 use crate::frame::Stream;
 use crate::host::netdev::Direction;
@@ -109,8 +109,9 @@ impl<'a> Sender<'a> {
     /// What stands in the way.
     pub fn open(config: &'a TxConfig, peer: Option<Peer>, interrupt: &Interrupt) -> Result<Self, Failure> {
         let facts = ground::survey(&config.iface, config.wait_link, interrupt)?;
-        let chunk = xsk::chunk_for(u32::try_from(config.size.in_memory()).unwrap_or(u32::MAX));
-        ground::check_size(&facts, config.size, config.address.vlans.len(), chunk)?;
+        let (_, longest) = config.streams.bounds();
+        let chunk = xsk::chunk_for(u32::try_from(longest.in_memory()).unwrap_or(u32::MAX));
+        ground::check_size(&facts, longest, most_tags(config), chunk)?;
         let memory = Memory::of(&config.rings, DEFAULT_TX_RING, chunk.unwrap_or(xsk::MAX_CHUNK_BYTES));
         let cores =
             placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Lowest)?;
@@ -239,15 +240,22 @@ impl<'a> Sender<'a> {
     fn crews(&mut self, progress: &[Arc<Progress>]) -> Result<Vec<Crew>, Failure> {
         let mut workers: Vec<(u32, Box<dyn Worker>)> = Vec::new();
         let ports = std::mem::take(&mut self.ports);
-        for ((space, port), (seat, progress)) in (0u16..).zip(ports).zip(self.seats.iter().zip(progress)) {
-            let stream = Stream::new(self.offer.stream(space)).map_err(|e| offer::unbuildable(&e))?;
-            let pacer = Pacer::new(self.offer.rate, self.offer.limits(space), self.config.batch)
-                .shared(space, self.offer.spaces);
-            let worker = TxWorker::new(port, stream, space, pacer, self.memory.chunks, Arc::clone(progress));
+        for ((number, port), (seat, progress)) in (0u16..).zip(ports).zip(self.seats.iter().zip(progress)) {
+            let streams: Result<Vec<_>, _> = self.offer.streams(number).iter().map(Stream::new).collect();
+            let streams = streams.map_err(|e| offer::unbuildable(&e))?;
+            let feed = Feed::new(streams, self.config.streams.pattern(), self.memory.chunks);
+            let pacer = Pacer::new(self.offer.rate, self.offer.limits(number), self.config.batch)
+                .shared(number, self.offer.workers);
+            let worker = TxWorker::new(port, feed, number, pacer, Arc::clone(progress));
             workers.push((seat.core, Box::new(worker)));
         }
         Ok(placement::crews(workers))
     }
+}
+
+/// VLAN tags of the stream that has most.
+fn most_tags(config: &TxConfig) -> usize {
+    config.streams.streams().iter().map(|stream| stream.vlans().len()).max().unwrap_or(0)
 }
 
 /// Watches the workers until they have finished, the interface is gone, or the user has had enough: when that was, and

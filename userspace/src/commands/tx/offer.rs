@@ -3,14 +3,18 @@
 use super::discover::Peer;
 use crate::commands::Failure;
 use crate::commands::placement::Seat;
-use crate::config::{Addressing, Family, TxConfig};
+use crate::config::{StreamPlan, TxConfig};
+use crate::engine::{LaneBooks, TxBooks};
 use crate::finding::{Code, Finding, Severity};
-use crate::frame::{Addresses, FrameError, L3, Stack, Start, StreamSpec};
+use crate::frame::layer::Layer;
+use crate::frame::layout::Defaults;
+use crate::frame::{Addresses, FrameError, L3, Place, Stack, Start, StreamSpec};
 use crate::host::{InterfaceFacts, machine};
 use crate::pace::Limits;
 use crate::report::Offered;
-use crate::units::FrameRate;
+use crate::units::{FrameRate, FrameSize};
 use macaddr::MacAddr6;
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::IpAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -22,12 +26,14 @@ pub struct Offer {
     pub id: String,
     /// The run's tag.
     pub run: u16,
-    /// Headers of the first flow.
+    /// Headers of the control frames.
     pub stack: Stack,
-    /// Asked rate over all spaces; None for max.
+    /// What the streams leave open.
+    defaults: Defaults,
+    /// Asked rate over all workers; None for max.
     pub rate: Option<FrameRate>,
-    /// Sequence spaces: one a queue.
-    pub spaces: u16,
+    /// Workers: one a queue.
+    pub workers: u16,
     clock: u16,
     started_unix_ns: u64,
     config: TxConfig,
@@ -44,25 +50,59 @@ pub fn random_tag() -> u16 {
     (hash >> 48) as u16
 }
 
-/// The stack of the configured addresses, completed by the interface's own and the peer's.
+/// The plain stack of the control frames: addresses of the first stream's outermost headers, as far as it states
+/// them, else the configured ones, completed by the interface's own and the peer's.
 pub fn stack(config: &TxConfig, facts: &InterfaceFacts, peer: &Peer) -> Stack {
-    let address = &config.address;
-    let src_mac = address.src_mac.or(facts.mac).unwrap_or(MacAddr6::nil());
-    Stack { src_mac, dst_mac: peer.mac, vlans: address.vlans.clone(), l3: l3(address, facts, peer) }
+    let open = defaults(config, facts, peer);
+    let first = config.streams.first();
+    let layers = first.map_or(&[][..], |stream| &stream.layers);
+    let Some(Layer::Ethernet(ethernet)) = layers.first() else {
+        return Stack { src_mac: open.src_mac, dst_mac: open.dst_mac, vlans: Vec::new(), l3: L3::Ethernet };
+    };
+    Stack {
+        src_mac: ethernet.src.unwrap_or(open.src_mac),
+        dst_mac: ethernet.dst.unwrap_or(open.dst_mac),
+        vlans: first.map(StreamPlan::vlans).unwrap_or_default(),
+        l3: l3(layers, &open),
+    }
 }
 
-/// Of each address: the stated one, else the interface's or the peer's own, else the one set aside for benchmarks.
-fn l3(address: &Addressing, facts: &InterfaceFacts, peer: &Peer) -> L3 {
-    let family = address.family();
-    let of_family = |ip: &IpAddr| ip.is_ipv4() == (family == Family::V4);
-    let own = if family == Family::V4 { facts.ipv4.map(IpAddr::V4) } else { facts.ipv6.map(IpAddr::V6) };
-    let src = address.src_ip.or(own).or_else(|| address.default_src_ip());
-    let dst = address.dst_ip.or(peer.ip.filter(of_family)).or_else(|| address.default_dst_ip());
-    let (src_port, dst_port) = (address.src_port, address.port);
-    match (family, src, dst) {
-        (Family::V4, Some(IpAddr::V4(src)), Some(IpAddr::V4(dst))) => L3::V4 { src, dst, src_port, dst_port },
-        (Family::V6, Some(IpAddr::V6(src)), Some(IpAddr::V6(dst))) => L3::V6 { src, dst, src_port, dst_port },
-        _ => L3::Ethernet,
+fn l3(layers: &[Layer], open: &Defaults) -> L3 {
+    let (src_port, dst_port) = (open.src_port, open.dst_port);
+    let ip = layers.iter().find_map(|layer| match layer {
+        Layer::Ipv4(ip) => {
+            let (src, dst) = (ip.src.unwrap_or(open.v4.0), ip.dst.unwrap_or(open.v4.1));
+            Some(L3::V4 { src, dst, src_port, dst_port })
+        }
+        Layer::Ipv6(ip) => {
+            let (src, dst) = (ip.src.unwrap_or(open.v6.0), ip.dst.unwrap_or(open.v6.1));
+            Some(L3::V6 { src, dst, src_port, dst_port })
+        }
+        _ => None,
+    });
+    ip.unwrap_or(L3::Ethernet)
+}
+
+/// What streams leave open: of each address the stated one, else the interface's or the peer's own, else the one
+/// set aside for benchmarks.
+pub fn defaults(config: &TxConfig, facts: &InterfaceFacts, peer: &Peer) -> Defaults {
+    let address = &config.address;
+    let v4 = |ip: Option<IpAddr>| if let Some(IpAddr::V4(ip)) = ip { Some(ip) } else { None };
+    let v6 = |ip: Option<IpAddr>| if let Some(IpAddr::V6(ip)) = ip { Some(ip) } else { None };
+    let set_aside = Defaults::BENCHMARK;
+    Defaults {
+        src_mac: address.src_mac.or(facts.mac).unwrap_or(MacAddr6::nil()),
+        dst_mac: peer.mac,
+        v4: (
+            v4(address.src_ip).or(facts.ipv4).unwrap_or(set_aside.v4.0),
+            v4(address.dst_ip).or_else(|| v4(peer.ip)).unwrap_or(set_aside.v4.1),
+        ),
+        v6: (
+            v6(address.src_ip).or(facts.ipv6).unwrap_or(set_aside.v6.0),
+            v6(address.dst_ip).or_else(|| v6(peer.ip)).unwrap_or(set_aside.v6.1),
+        ),
+        src_port: address.src_port,
+        dst_port: address.port,
     }
 }
 
@@ -71,7 +111,7 @@ fn l3(address: &Addressing, facts: &InterfaceFacts, peer: &Peer) -> L3 {
 pub fn unbuildable(error: &FrameError) -> Finding {
     Finding::new(Code::System, Severity::Fail, "the stream", "its frames cannot be built")
         .why(error.to_string())
-        .remedy("another --size, --flows or set of addresses")
+        .remedy("xsk-gen tx --dry-run shows the streams without an interface")
 }
 
 impl Offer {
@@ -86,7 +126,7 @@ impl Offer {
         run: u16,
         seats: &[Seat],
     ) -> Result<Self, Failure> {
-        let rate = config.rate.resolve(config.size, facts.line_speed_bps()).map_err(|error| {
+        let rate = config.rate.resolve(config.streams.mean(), facts.line_speed_bps()).map_err(|error| {
             Finding::new(
                 Code::NoLinkSpeed,
                 Severity::Fail,
@@ -102,8 +142,9 @@ impl Offer {
             id: format!("{:x}-{run:04x}", started.as_secs()),
             run,
             stack: stack(config, facts, peer),
+            defaults: defaults(config, facts, peer),
             rate,
-            spaces: u16::try_from(seats.len()).unwrap_or(u16::MAX),
+            workers: u16::try_from(seats.len()).unwrap_or(u16::MAX),
             clock: machine::clock_id(),
             started_unix_ns,
             config: config.clone(),
@@ -113,29 +154,58 @@ impl Offer {
     /// What is about to be sent, in words.
     pub fn words(&self) -> String {
         let rate = self.rate.map_or_else(|| "as fast as it goes".to_owned(), |rate| format!("at {rate}"));
-        let (size, mac) = (self.config.size.with_fcs(), self.stack.dst_mac.to_string().to_lowercase());
+        let mac = self.stack.dst_mac.to_string().to_lowercase();
+        let size = match self.config.streams.fixed_size() {
+            Some(size) => size.with_fcs().to_string(),
+            None => {
+                let (shortest, longest) = self.config.streams.bounds();
+                format!("{} to {}", shortest.with_fcs(), longest.with_fcs())
+            }
+        };
         format!("sending frames of {size} bytes (FCS included) to {mac} {rate}")
     }
 
-    /// The stream of one sequence space.
-    pub fn stream(&self, space: u16) -> StreamSpec {
-        StreamSpec {
-            stack: self.stack.clone(),
-            size: self.config.size,
-            flows: self.config.flows,
-            space,
-            spaces: self.spaces,
+    /// The streams of one worker.
+    pub fn streams(&self, worker: u16) -> Vec<StreamSpec> {
+        let plans = self.config.streams.streams();
+        let spec = |(stream, plan): (u16, &StreamPlan)| StreamSpec {
+            layers: plan.layers.clone(),
+            defaults: self.defaults,
+            modifiers: plan.modifiers.clone(),
+            sizes: plan.sizes.clone(),
+            flows: plan.flows,
+            place: Place { worker, workers: self.workers, stream, streams: self.number_of_streams() },
             run: self.run,
             clock: self.clock,
             verify: self.config.verify,
-        }
+        };
+        (0..).zip(plans).map(spec).collect()
     }
 
-    /// The limits of one space: an equal share of the count, the first spaces taking the remainder.
-    pub fn limits(&self, space: u16) -> Limits {
+    /// Sequence space, stream and books of each stream of a worker.
+    pub fn spaces<'b>(&self, books: &'b TxBooks) -> impl Iterator<Item = (u16, u16, LaneBooks)> + 'b {
+        let first = books.worker.saturating_mul(self.number_of_streams());
+        (0..).zip(&books.lanes).map(move |(stream, lane)| (first.saturating_add(stream), stream, *lane))
+    }
+
+    /// How many streams there are.
+    pub fn number_of_streams(&self) -> u16 {
+        u16::try_from(self.config.streams.streams().len()).unwrap_or(u16::MAX)
+    }
+
+    /// Bytes in front of the outermost IP header, where all streams have one at the same place.
+    fn l3_offset(&self) -> Option<u16> {
+        let offsets = self.config.streams.streams().iter().map(|plan| plan.layout().ok()?.l3);
+        let distinct: BTreeSet<Option<usize>> = offsets.collect();
+        let only = distinct.first().copied().flatten().filter(|_| distinct.len() == 1);
+        only.and_then(|offset| u16::try_from(offset).ok())
+    }
+
+    /// The limits of one worker: an equal share of the count, the first workers taking the remainder.
+    pub fn limits(&self, worker: u16) -> Limits {
         let share = |count: u64| {
-            let spaces = u64::from(self.spaces);
-            count / spaces + u64::from(u64::from(space) < count % spaces)
+            let workers = u64::from(self.workers);
+            count / workers + u64::from(u64::from(worker) < count % workers)
         };
         Limits { count: self.config.count.map(share), duration: self.config.duration }
     }
@@ -145,12 +215,14 @@ impl Offer {
         Start {
             id: self.id.clone(),
             started_unix_ns: self.started_unix_ns,
-            size_bytes: self.config.size.with_fcs(),
+            size_bytes: self.config.streams.fixed_size().map(FrameSize::with_fcs),
+            mean_bytes: self.config.streams.mean().bytes_a_frame(),
             rate_pps: self.rate.map(FrameRate::pps),
             count: self.config.count,
             duration_ns: self.config.duration.map(|d| d.0),
-            flows: self.config.flows,
-            spaces: self.spaces,
+            flows: self.config.streams.flows(),
+            spaces: self.workers.saturating_mul(self.number_of_streams()),
+            l3_offset: self.l3_offset(),
             seed: 0,
             batch: self.config.batch,
             verify: self.config.verify,
@@ -166,16 +238,18 @@ impl Offer {
 
 /// A START as the Report shows it, on either side.
 pub fn offered(start: &Start, run: u16) -> Offered {
-    let bits = |bytes: u32| start.rate_pps.map(|pps| pps * f64::from(bytes) * 8.0);
+    let bits = |bytes: f64| start.rate_pps.map(|pps| pps * bytes * 8.0);
     let addresses = &start.addresses;
     Offered {
         size_bytes: start.size_bytes,
+        mean_size_bytes: start.mean_bytes,
         rate_pps: start.rate_pps,
-        rate_l1_bps: bits(start.size_bytes.saturating_add(crate::units::WIRE_OVERHEAD_BYTES)),
-        rate_l2_bps: bits(start.size_bytes),
+        rate_l1_bps: bits(start.mean_bytes + f64::from(crate::units::WIRE_OVERHEAD_BYTES)),
+        rate_l2_bps: bits(start.mean_bytes),
         count: start.count,
         duration_s: start.duration_ns.map(|ns| crate::units::Nanos(ns).as_secs_f64()),
-        flows: start.flows,
+        streams: u16::try_from(start.flows.len()).unwrap_or(u16::MAX),
+        flows: start.flows.iter().map(|flows| u64::from(*flows)).sum(),
         seed: start.seed,
         run_tag: run,
         batch: start.batch,

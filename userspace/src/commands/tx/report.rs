@@ -4,23 +4,27 @@ use super::announce::tx_books;
 use super::{Aftermath, Sender, attach, trouble};
 use crate::commands::cross_check::{self, Comparison};
 use crate::commands::report_parts::{self, Volume};
-use crate::engine::{Load, TxBooks};
+use crate::engine::{LaneBooks, Load, TxBooks};
 use crate::finding::Finding;
 use crate::host::{machine, napi};
 use crate::report::{
     Balance, DeviceCounters, Engine, IntervalRow, QueueRow, Report, SCHEMA, Setup, StreamRow, Totals,
 };
+use crate::units::FCS_BYTES;
 
 /// Builds the Report.
 pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalRow>) -> Report {
     let mut books: Vec<&TxBooks> = tx_books(aftermath).collect();
     // Workers come by core, rows go by queue.
-    books.sort_by_key(|b| b.space);
+    books.sort_by_key(|b| b.worker);
     let balance = balance(&books);
     let window = books.iter().map(|b| b.window).max().unwrap_or_default();
     let completed = balance.completed.unwrap_or(0);
-    let volume = Volume { frames: completed, bytes: completed * u64::from(sender.config.size.with_fcs()) };
-    let l3_bytes = sender.offer.stack.l3_len(sender.config.size);
+    let volume = Volume {
+        frames: completed,
+        bytes: books.iter().map(|b| b.completed_bytes).sum(),
+        l3_bytes: l3_bytes(&sender, &books),
+    };
     let cores = report_parts::distinct(sender.seats.iter().map(|seat| seat.core));
     let (before, after) = (&aftermath.before.0, &aftermath.after.0);
     let (device_counters, disagreement) = device_counters(&sender, aftermath, volume.frames);
@@ -41,17 +45,15 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         setup: setup(&sender, &cores),
         offered: Some(sender.offer.offered()),
         totals: Totals { tx_frames: Some(volume.frames), tx_bytes: Some(volume.bytes), ..Totals::default() },
-        rates: report_parts::rates(volume, l3_bytes, Some(window), sender.facts.line_speed_bps()),
+        rates: report_parts::rates(volume, Some(window), sender.facts.line_speed_bps()),
         balance,
         latency_ns: None,
         latency_absent: Some("latency is measured where frames arrive".to_owned()),
         cpu: before.cost(after, &cores, load, volume.frames),
         device_counters,
         queues: queues(&sender, &books),
-        streams: books
-            .iter()
-            .map(|b| StreamRow { space: b.space, completed: Some(b.completed), ..StreamRow::default() })
-            .collect(),
+        streams: streams(&sender, &books),
+        sizes: Vec::new(),
         intervals,
         findings,
     };
@@ -95,16 +97,42 @@ fn setup(sender: &Sender<'_>, cores: &[u32]) -> Setup {
 
 fn queues(sender: &Sender<'_>, books: &[&TxBooks]) -> Vec<QueueRow> {
     let row = |b: &&TxBooks| {
-        let seat = sender.seats.get(usize::from(b.space))?;
+        let seat = sender.seats.get(usize::from(b.worker))?;
         Some(QueueRow {
             id: seat.queue,
             core: Some(seat.core),
             frames: b.completed,
-            bytes: b.completed * u64::from(sender.config.size.with_fcs()),
+            bytes: b.completed_bytes,
             kernel_drops: None,
         })
     };
     books.iter().filter_map(row).collect()
+}
+
+/// Bytes of IP packets in the completed frames; None where a stream has none.
+fn l3_bytes(sender: &Sender<'_>, books: &[&TxBooks]) -> Option<u64> {
+    let plans = sender.config.streams.streams();
+    let offsets: Option<Vec<u64>> = plans.iter().map(|plan| Some(plan.layout().ok()?.l3? as u64)).collect();
+    let offsets = offsets?;
+    let of = |lane: &LaneBooks, before: u64| {
+        lane.completed_bytes.saturating_sub(lane.completed * (before + u64::from(FCS_BYTES)))
+    };
+    let of_worker = |b: &&TxBooks| b.lanes.iter().zip(&offsets).map(|(lane, at)| of(lane, *at)).sum::<u64>();
+    Some(books.iter().map(of_worker).sum())
+}
+
+/// A row a sequence space.
+fn streams(sender: &Sender<'_>, books: &[&TxBooks]) -> Vec<StreamRow> {
+    let row = |(space, stream, lane): (u16, u16, LaneBooks)| StreamRow {
+        space,
+        stream,
+        name: sender.config.streams.streams().get(usize::from(stream)).map(|plan| plan.name.clone()),
+        numbered: lane.numbered,
+        completed: Some(lane.completed),
+        completed_bytes: Some(lane.completed_bytes),
+        ..StreamRow::default()
+    };
+    books.iter().flat_map(|b| sender.offer.spaces(b)).map(row).collect()
 }
 
 /// The device's counters over the run; control frames were sent before and after it.

@@ -1,7 +1,13 @@
 //! A stack of headers as bytes: where each field lies, which fields follow the frame's length, which checksums
 //! cover what, and by what a receiver can tell the frame. Knows no sequence number and no size.
 
-use super::layer::Layer;
+mod builder;
+mod compile;
+mod headers;
+mod order;
+
+pub use compile::compile;
+
 use macaddr::MacAddr6;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
@@ -31,6 +37,19 @@ pub struct Defaults {
     pub src_port: u16,
     /// Destination port of UDP and TCP.
     pub dst_port: u16,
+}
+
+impl Defaults {
+    /// Made-up stations, and the networks set aside for benchmarks: RFC 2544, and RFC 5180 for IPv6.
+    pub const BENCHMARK: Self = Self {
+        src_mac: MacAddr6::new(2, 0, 0, 0, 0, 1),
+        dst_mac: MacAddr6::new(2, 0, 0, 0, 0, 2),
+        v4: (Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 19, 0, 1)),
+        v6: (Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0x2001, 2, 0, 0x8000, 0, 0, 0, 1)),
+        src_port: 4242,
+        // Discard (RFC 863).
+        dst_port: 9,
+    };
 }
 
 /// A stack as bytes.

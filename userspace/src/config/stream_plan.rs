@@ -1,0 +1,175 @@
+//! The streams of a sender as they were chosen: headers, lengths, what varies, and how often each takes its turn.
+//! Valid in themselves; addresses that nobody stated are the run's own. Knows no text and no interface.
+
+use super::{Addressing, Family};
+use crate::frame::FrameError;
+use crate::frame::formula::Modifier;
+use crate::frame::layer::{Ethernet, Ipv4, Ipv6, Layer, Udp, Vlan};
+use crate::frame::layout::{Defaults, Layout, compile};
+use crate::frame::sizes::Sizes;
+use crate::frame::{mix, probe};
+use crate::units::{FrameSize, MeanSize};
+
+/// Streams of one sender at the most: what START tells of them must fit a frame that every link carries.
+pub const MAX_STREAMS: usize = 64;
+
+/// One stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamPlan {
+    /// Its name, distinct within the set.
+    pub name: String,
+    /// How often it takes its turn, beside the others' weights.
+    pub weight: u32,
+    /// Frame lengths, FCS included.
+    pub sizes: Sizes,
+    /// Flows over all workers: 1 or more.
+    pub flows: u32,
+    /// Headers, outermost first.
+    pub layers: Vec<Layer>,
+    /// Fields that differ from frame to frame.
+    pub modifiers: Vec<Modifier>,
+}
+
+/// The streams of a sender, at least one; some weight is not zero.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamSet(Vec<StreamPlan>);
+
+impl StreamPlan {
+    /// Where everything lies in its frames, with made-up addresses for those that are open.
+    ///
+    /// # Errors
+    /// Headers that cannot be.
+    pub fn layout(&self) -> Result<Layout, FrameError> {
+        Ok(compile(&self.layers, &Defaults::BENCHMARK)?)
+    }
+
+    /// Whether each of its frames has room for a probe.
+    #[must_use]
+    pub fn numbered(&self) -> bool {
+        let shortest = self.sizes.bounds().0.in_memory();
+        self.layout().is_ok_and(|layout| shortest >= layout.probe() + probe::LEN)
+    }
+
+    /// VLAN ids behind the outermost Ethernet header, outermost first.
+    #[must_use]
+    pub fn vlans(&self) -> Vec<u16> {
+        let tag = |layer: &Layer| if let Layer::Vlan(tag) = layer { Some(tag.id) } else { None };
+        self.layers.iter().skip(1).map_while(tag).collect()
+    }
+}
+
+impl StreamSet {
+    /// A set of streams; None where there is none, or none that ever takes its turn.
+    #[must_use]
+    pub fn new(streams: Vec<StreamPlan>) -> Option<Self> {
+        streams.iter().any(|stream| stream.weight > 0).then_some(Self(streams))
+    }
+
+    /// The one stream of a run without a stream file.
+    #[must_use]
+    pub fn plain(address: &Addressing, sizes: Sizes, flows: u32) -> Self {
+        let tags = address.vlans.iter().map(|id| Layer::Vlan(Vlan { id: *id, ..Vlan::default() }));
+        let inner = match address.family() {
+            Family::L2 => Vec::new(),
+            Family::V4 => vec![Layer::Ipv4(Ipv4::default()), Layer::Udp(Udp::default())],
+            Family::V6 => vec![Layer::Ipv6(Ipv6::default()), Layer::Udp(Udp::default())],
+        };
+        let ethernet = Layer::Ethernet(Ethernet::default());
+        let layers = std::iter::once(ethernet).chain(tags).chain(inner).collect();
+        let (name, modifiers) = ("stream-1".to_owned(), Vec::new());
+        Self(vec![StreamPlan { name, weight: 1, sizes, flows, layers, modifiers }])
+    }
+
+    /// The streams, by number.
+    #[must_use]
+    pub fn streams(&self) -> &[StreamPlan] {
+        &self.0
+    }
+
+    /// The first one, from whose headers those of the control frames are taken.
+    #[must_use]
+    pub fn first(&self) -> Option<&StreamPlan> {
+        self.0.first()
+    }
+
+    /// Whose turn it is, place by place.
+    #[must_use]
+    pub fn pattern(&self) -> Vec<u16> {
+        mix::pattern(&self.0.iter().map(|stream| stream.weight).collect::<Vec<_>>())
+    }
+
+    /// The shortest and the longest frame.
+    #[must_use]
+    pub fn bounds(&self) -> (FrameSize, FrameSize) {
+        let of = |stream: &StreamPlan| stream.sizes.bounds();
+        let shortest = self.0.iter().map(|stream| of(stream).0).min().unwrap_or(FrameSize::MIN);
+        (shortest, self.0.iter().map(|stream| of(stream).1).max().unwrap_or(FrameSize::MIN))
+    }
+
+    /// The one length, where all frames have the same.
+    #[must_use]
+    pub fn fixed_size(&self) -> Option<FrameSize> {
+        let (shortest, longest) = self.bounds();
+        (shortest == longest).then_some(shortest)
+    }
+
+    /// The mean length of their frames, as their weights mix them.
+    #[must_use]
+    pub fn mean(&self) -> MeanSize {
+        // Fine enough for the fractions that periods of up to 65,536 frames have.
+        const UNIT: u128 = 1 << 32;
+        let (mut frames, mut bytes) = (0u128, 0u128);
+        for stream in &self.0 {
+            let (weight, mean) = (u128::from(stream.weight), stream.sizes.mean());
+            frames += weight;
+            bytes += weight * u128::from(mean.bytes) * UNIT / u128::from(mean.frames.max(1));
+        }
+        let mean = bytes / frames.max(1);
+        match self.fixed_size() {
+            Some(size) => size.into(),
+            None => MeanSize { frames: UNIT as u64, bytes: u64::try_from(mean).unwrap_or(u64::MAX) },
+        }
+    }
+
+    /// Flows of each stream.
+    #[must_use]
+    pub fn flows(&self) -> Vec<u32> {
+        self.0.iter().map(|stream| stream.flows).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(weight: u32, size: u32) -> StreamPlan {
+        let size = Sizes::Fixed(FrameSize::new(size).unwrap());
+        let plain = StreamSet::plain(&Addressing::default(), size, 1);
+        StreamPlan { weight, ..plain.streams()[0].clone() }
+    }
+
+    #[test]
+    fn the_mean_is_weighted() {
+        let imix = StreamSet::new(vec![stream(7, 64), stream(4, 594), stream(1, 1518)]).unwrap();
+        let mean = imix.mean();
+        assert!((mean.bytes_a_frame() - 4342.0 / 12.0).abs() < 1e-6, "{mean:?}");
+        let sizes = [(64, 7), (594, 4), (1518, 1)].into_iter();
+        let sizes = sizes.flat_map(|(size, n)| std::iter::repeat_n(FrameSize::new(size).unwrap(), n));
+        assert_eq!(Sizes::Pattern(sizes.collect()).mean(), MeanSize { frames: 12, bytes: 4342 });
+        assert_eq!((imix.bounds().1.with_fcs(), imix.fixed_size()), (1518, None));
+    }
+
+    #[test]
+    fn a_set_has_someone_whose_turn_it_is() {
+        assert_eq!(StreamSet::new(vec![]), None);
+        assert_eq!(StreamSet::new(vec![stream(0, 64)]), None);
+    }
+
+    #[test]
+    fn a_stream_is_numbered_where_its_shortest_frame_holds_a_probe() {
+        assert!(stream(1, 64).numbered());
+        let vlan = Addressing { vlans: vec![1], ..Addressing::default() };
+        let size = Sizes::Fixed(FrameSize::MIN);
+        assert!(!StreamSet::plain(&vlan, size, 1).streams()[0].numbered());
+    }
+}
