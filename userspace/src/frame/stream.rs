@@ -196,4 +196,6 @@ fn asks_for_flow(modifiers: &[super::formula::Modifier]) -> bool {
 }
 
 #[cfg(test)]
+mod general;
+#[cfg(test)]
 mod tests;
