@@ -58,7 +58,8 @@ const ROOMS: &[Room] = &[
     room("finding", Pure, &["units", "config"], &[]),
     // Streams are chosen as headers and formulas.
     room("config", Pure, &["units", "finding", "frame"], &[]),
-    room("frame", Pure, &["units"], &[]),
+    // Streams are plain tables, whose layout the kernel side shares.
+    room("frame", Pure, &["units"], &["xdp_prog"]),
     room("pace", Pure, &["units"], &[]),
     room("measure", Pure, &["units"], &["base64", "hdrhistogram"]),
     room("report", Pure, &["units", "finding", "measure"], &[]),

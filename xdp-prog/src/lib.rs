@@ -1,6 +1,8 @@
 //! The kernel side of xsk-gen as userspace sees it: the compiled XDP programs, the names in them, and the layouts of
 //! bpf/layouts.h. Knows no loader, interface or socket.
 
+pub mod table;
+
 /// What the programs are told before they are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Config {
@@ -88,6 +90,15 @@ pub const CONFIG_GLOBAL: &str = "cfg";
 struct Aligned<B: ?Sized>(B);
 
 static OBJECT: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/xsk_gen.bpf.o")));
+
+static BUILD_OBJECT: &Aligned<[u8]> =
+    &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/xsk_gen_build.bpf.o")));
+
+/// The program that makes frames, compiled: an ELF object, aligned to 8 bytes. See [`table`].
+#[must_use]
+pub fn build_object() -> &'static [u8] {
+    &BUILD_OBJECT.0
+}
 
 /// The compiled programs: an ELF object, aligned to 8 bytes.
 #[must_use]
