@@ -56,7 +56,8 @@ const fn room(
 const ROOMS: &[Room] = &[
     room("units", Pure, &["finding", "config"], &[]),
     room("finding", Pure, &["units", "config"], &[]),
-    room("config", Pure, &["units", "finding"], &[]),
+    // A choice may be one of headers.
+    room("config", Pure, &["units", "finding", "frame"], &[]),
     room("frame", Pure, &["units"], &[]),
     room("pace", Pure, &["units"], &[]),
     room("measure", Pure, &["units"], &["base64", "hdrhistogram"]),

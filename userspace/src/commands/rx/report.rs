@@ -15,7 +15,7 @@ use crate::port::RxDrops;
 use crate::report::{
     DeviceCounters, IntervalRow, LatencyKind, LatencyNs, QueueRow, Report, SCHEMA, Setup, Totals,
 };
-use crate::units::{FrameSize, Nanos};
+use crate::units::{FCS_BYTES, FrameSize, Nanos};
 use crate::xdp::QueueCounters;
 
 /// A sender that is under way leaves no longer pause, unless it is as slow as that.
@@ -41,6 +41,17 @@ pub struct RunFacts<'r> {
     pub swap: Swap,
     /// Whether the sink stopped while frames still came.
     pub stopped_first: bool,
+}
+
+impl RunFacts<'_> {
+    /// Frames of others that were asked for and came.
+    pub fn others(&self, sink: &Sink<'_>) -> u64 {
+        match (sink.takes_others(), sink.config.count_only) {
+            (false, _) => 0,
+            (true, true) => self.xdp.taken,
+            (true, false) => self.tally.other_frames(),
+        }
+    }
 }
 
 /// Builds the Reports; `intervals` are those of each run.
@@ -118,8 +129,9 @@ fn queue_rows(sink: &Sink<'_>, window: &Window, tallies: &[RxTally]) -> Vec<Queu
     let row = |seat: &crate::commands::placement::Seat| {
         let mut row = QueueRow { id: seat.queue, core: Some(seat.core), ..QueueRow::default() };
         for tally in tallies.iter().filter(|tally| tally.queue == Some(seat.queue)) {
-            row.frames += tally.probes;
-            row.bytes += tally.bytes;
+            let (frames, bytes) = tally.volume(sink.takes_others());
+            row.frames += frames;
+            row.bytes += bytes;
             row.kernel_drops = tally.drops.map(|drops| drops.frames() + row.kernel_drops.unwrap_or(0));
         }
         if sink.config.count_only {
@@ -135,7 +147,9 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let time = duration(sink, run);
     let volume = volume(sink, run);
     let start = run.heard.and_then(|heard| heard.start.as_ref());
-    let l3_bytes = start.and_then(l3_bytes);
+    // Of frames of others nobody knows it.
+    let only_ours = run.others(sink) == 0;
+    let l3_bytes = start.and_then(l3_bytes).filter(|_| only_ours);
     let workers = sink.seats.iter().filter(|_| !sink.config.count_only);
     let cores = report_parts::distinct(workers.map(|seat| seat.core));
     let (latency_ns, latency_absent) = latency(sink, run);
@@ -180,18 +194,22 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
 
 /// First to last arrival; None under two frames.
 fn duration(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Nanos> {
-    let arrivals = if sink.config.count_only { run.window.noticed } else { run.tally.arrivals };
+    let others = sink.takes_others();
+    let arrivals = if sink.config.count_only { run.window.noticed } else { run.tally.span(others) };
     arrivals.map(|(first, last)| last - first).filter(|time| time.0 > 0)
 }
 
+/// What was taken: probes, and frames of others where they were asked for.
 fn volume(sink: &Sink<'_>, run: &RunFacts<'_>) -> Volume {
     if !sink.config.count_only {
-        return Volume { frames: run.tally.probes, bytes: run.tally.bytes };
+        let (frames, bytes) = run.tally.volume(sink.takes_others());
+        return Volume { frames, bytes };
     }
     let size = run.heard.and_then(|heard| heard.start.as_ref()).map(|start| u64::from(start.size_bytes));
     // Without a START the control frames are few beside the rest, and the mean length is that of the frames.
-    let mean = size.unwrap_or_else(|| run.xdp.bytes / run.xdp.ours.max(1) + 4);
-    Volume { frames: run.xdp.counted, bytes: run.xdp.counted * mean }
+    let mean = size.unwrap_or_else(|| run.xdp.bytes / run.xdp.ours.max(1) + u64::from(FCS_BYTES));
+    let others = run.xdp.taken_bytes + run.xdp.taken * u64::from(FCS_BYTES);
+    Volume { frames: run.xdp.counted, bytes: run.xdp.counted_probes() * mean + others }
 }
 
 /// IP length of each frame, from what the sender said.
@@ -270,6 +288,8 @@ fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> (DeviceCounters, Opti
         ("xdp.malformed", xdp.malformed),
         ("xdp.unsupported", xdp.unsupported),
         ("xdp.bytes", xdp.bytes),
+        ("xdp.taken", xdp.taken),
+        ("xdp.taken_bytes", xdp.taken_bytes),
         ("xsk.rx_dropped", run.drops.dropped),
         ("xsk.rx_ring_full", run.drops.ring_full),
         ("xsk.rx_fill_ring_empty_descs", run.drops.fill_ring_empty),
