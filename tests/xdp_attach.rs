@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use xsk_gen::finding::{Code, Finding, Severity};
 use xsk_gen::xdp::{AttachMode, HeldMode, Holder, PassProgram, QueueCounters, RxOptions, RxProgram, holder};
 
-const RX: RxOptions = RxOptions { udp_port: Some(9), count_only: false, queues: 2 };
+const RX: RxOptions = RxOptions::plain(Some(9), 2);
 /// Longer than any of this takes; only a failing test waits for it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Tells a second copy of this program, which is to be killed, on which interface to put its program.

@@ -41,7 +41,7 @@ struct xsk_gen_follows {
 };
 
 /* A checksum, innermost first. */
-struct xsk_gen_check {
+struct xsk_gen_sum {
 	__u64 at;
 	__u64 constant; /* sum of what is the same in each frame */
 	__u64 never_zero;
@@ -56,7 +56,7 @@ struct xsk_gen_table {
 	__u64 run, space, clock;
 	struct xsk_gen_row row[XSK_GEN_MAX_ROWS];
 	struct xsk_gen_follows follow[XSK_GEN_MAX_FOLLOWS];
-	struct xsk_gen_check check[XSK_GEN_MAX_SUMS];
+	struct xsk_gen_sum check[XSK_GEN_MAX_SUMS];
 };
 
 /* Which frame. */

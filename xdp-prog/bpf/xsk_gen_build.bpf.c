@@ -188,7 +188,7 @@ static __always_inline bool checksums(struct xdp_md *ctx, struct sums *sums)
 	int i;
 
 	for (i = 0; i < XSK_GEN_MAX_SUMS && i < table.checks; i++) {
-		const volatile struct xsk_gen_check *check = &table.check[i];
+		const volatile struct xsk_gen_sum *check = &table.check[i];
 		__u16 field = ~fold(check->constant + sums->sum[check->own & (XSK_GEN_MAX_SUMS - 1)]);
 
 		if (!field && check->never_zero)

@@ -33,7 +33,7 @@ pub enum Kind {
 pub type Row = [u64; 11];
 /// A u16 that is the frame's length less a constant: `struct xsk_gen_follows`, in order.
 pub type Follows = [u64; 3];
-/// A checksum: `struct xsk_gen_check`, in order.
+/// A checksum: `struct xsk_gen_sum`, in order.
 pub type Check = [u64; 5];
 
 /// `struct xsk_gen_table`, and the values of its lists.
@@ -91,7 +91,7 @@ mod tests {
     fn rows_are_as_long_as_on_the_c_side() {
         assert_eq!(words("xsk_gen_row"), size_of::<Row>() / 8);
         assert_eq!(words("xsk_gen_follows"), size_of::<Follows>() / 8);
-        assert_eq!(words("xsk_gen_check"), size_of::<Check>() / 8);
+        assert_eq!(words("xsk_gen_sum"), size_of::<Check>() / 8);
         assert_eq!(words("xsk_gen_table"), 3 + 6);
         for (name, most) in [("MAX_ROWS", MAX_ROWS), ("MAX_FOLLOWS", MAX_FOLLOWS), ("MAX_SUMS", MAX_SUMS)] {
             assert!(TABLE.contains(&format!("#define XSK_GEN_{name} {most}\n")), "{name}");

@@ -83,6 +83,7 @@ impl TryFrom<DemoArgs> for DemoConfig {
         let tx: crate::config::TxConfig = args.tx(tx_cores).try_into()?;
         let mut rx = args.rx(rx_cores).into_config()?;
         rx.duration = tx.duration;
+        rx.shapes = tx.streams.shapes(rx.matches.udp_port);
         Ok(Self { tx, rx })
     }
 }

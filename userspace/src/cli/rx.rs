@@ -57,7 +57,10 @@ pub struct SinkArgs {
     /// Count in the XDP program and drop there: no sockets, no checks, the least work a sink can do
     #[arg(long)]
     pub count_only: bool,
-    /// Which frames to take: 'udp port N', or l2 for EtherType 0x88B5 alone [default: 'udp port 9']
+    /// Which frames to take: 'udp port N' or l2 (EtherType 0x88B5 alone) for those of xsk-gen; 'ethertype 0x0806' or any
+    /// for others as well, which count as rejected and in the rates; 'vlan N' alone or in front of one of them for an
+    /// outermost tag. What is taken the stack does not see, and with --count-only it is dropped; any leaves ARP and
+    /// neighbour discovery to it [default: 'udp port 9']
     #[arg(long = "match", value_name = "EXPR")]
     pub matches: Option<String>,
 }
@@ -66,7 +69,7 @@ impl RxArgs {
     fn matches(&self) -> Result<Match, ConfigError> {
         let Some(text) = &self.sink.matches else {
             let port = validate_port("--port", self.port.as_deref(), DEFAULT_PORT)?;
-            return Ok(Match { udp_port: Some(port) });
+            return Ok(Match::ours(Some(port)));
         };
         let others = [("--port", self.port.is_some())];
         validate_without(&others, "--match says already which frames to take", "either --port or --match")?;
@@ -101,6 +104,7 @@ impl RxArgs {
             count_only: self.sink.count_only,
             verify: !self.probe.no_verify,
             matches,
+            shapes: Vec::new(),
             promisc: self.promisc,
             run_tag: validate_run_tag(self.probe.run_tag.as_deref())?,
             batch,

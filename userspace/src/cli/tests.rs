@@ -53,7 +53,7 @@ fn tx_without_flags_is_the_documented_default() {
 fn rx_without_flags_is_the_documented_default() {
     let config = rx("").unwrap();
     assert_eq!((config.iface, config.count, config.duration, config.idle_timeout), (None, None, None, None));
-    assert_eq!((config.matches, config.batch), (Match { udp_port: Some(9) }, 64));
+    assert_eq!((config.matches, config.batch), (Match::ours(Some(9)), 64));
     assert!(config.verify && !config.count_only && !config.promisc);
 }
 

@@ -54,7 +54,8 @@ fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
         idle_timeout: None,
         count_only: false,
         verify: config.verify,
-        matches: Match { udp_port: (!config.address.l2).then_some(config.address.port) },
+        matches: Match::ours((!config.address.l2).then_some(config.address.port)),
+        shapes: config.streams.shapes((!config.address.l2).then_some(config.address.port)),
         promisc: false,
         run_tag: config.run_tag,
         // Its ring is the default one, whatever the sender's is.

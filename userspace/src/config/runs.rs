@@ -1,6 +1,7 @@
 //! The configuration of each command: everything that was chosen, valid and without a word about the machine.
 
 use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Rings, StreamSet};
+use crate::frame::Shape;
 use crate::units::{Nanos, RateSpec};
 
 /// How long a link may take to come up again after a program was attached, unless `--wait-link` says otherwise:
@@ -71,8 +72,10 @@ pub struct RxConfig {
     pub count_only: bool,
     /// Whether checksums are verified.
     pub verify: bool,
-    /// Which frames are ours.
+    /// Which frames are taken.
     pub matches: Match,
+    /// Stacks beyond the plain ones that frames of ours come in.
+    pub shapes: Vec<Shape>,
     /// Whether the interface takes frames for other MACs.
     pub promisc: bool,
     /// The run to follow; None for the first that is seen.

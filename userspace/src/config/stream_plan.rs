@@ -7,8 +7,9 @@ use crate::frame::formula::Modifier;
 use crate::frame::layer::{Ethernet, Ipv4, Ipv6, Layer, Udp, Vlan};
 use crate::frame::layout::{Defaults, Layout, compile};
 use crate::frame::sizes::Sizes;
-use crate::frame::{mix, probe};
+use crate::frame::{Shape, headers, mix, probe};
 use crate::units::{FrameSize, MeanSize};
+use std::ops::Range;
 
 /// Streams of one sender at the most: what START tells of them must fit a frame that every link carries.
 pub const MAX_STREAMS: usize = 64;
@@ -48,6 +49,33 @@ impl StreamPlan {
     pub fn numbered(&self) -> bool {
         let shortest = self.sizes.bounds().0.in_memory();
         self.layout().is_ok_and(|layout| shortest >= layout.probe() + probe::LEN)
+    }
+
+    /// By what a sink knows its frames, and the checksums that hold in them; None where they have no probe.
+    #[must_use]
+    pub fn shape(&self) -> Option<Shape> {
+        let mut layout = self.layout().ok().filter(|_| self.numbered())?;
+        let bits = self.modified(&layout);
+        let set = |at: usize| (at * 8..at * 8 + 16).any(|bit| bits.iter().any(|range| range.contains(&bit)));
+        layout.lengths.retain(|length| !set(length.at));
+        layout.sums.retain(|sum| !set(sum.at));
+        Some(Shape::of(&layout, |bit| bits.iter().any(|range| range.contains(&bit))))
+    }
+
+    /// The bits that modifiers write.
+    fn modified(&self, layout: &Layout) -> Vec<Range<usize>> {
+        let fields = self.modifiers.iter().filter_map(|modifier| layout.field(&modifier.field));
+        fields.map(|field| field.bit..field.bit + field.bits).collect()
+    }
+
+    /// Whether every sink that takes UDP to `port` knows its frames without being told.
+    fn is_plain(&self, shape: &Shape, port: Option<u16>) -> bool {
+        let Ok(layout) = self.layout() else { return false };
+        let mut frame = layout.header.clone();
+        frame.extend(probe::MAGIC.to_be_bytes());
+        let found = headers::locate(&frame, port).is_some_and(|found| found.probe == layout.probe());
+        // What a sink looks at must be the same in each frame.
+        found && shape.checks == Shape::of(&layout, |_| false).checks && shape.sums.len() == layout.sums.len()
     }
 
     /// VLAN ids behind the outermost Ethernet header, outermost first.
@@ -129,6 +157,15 @@ impl StreamSet {
             Some(size) => size.into(),
             None => MeanSize { frames: UNIT as u64, bytes: u64::try_from(mean).unwrap_or(u64::MAX) },
         }
+    }
+
+    /// The shapes that a sink which takes UDP to `port` must be told: of the streams that are not plain.
+    #[must_use]
+    pub fn shapes(&self, port: Option<u16>) -> Vec<Shape> {
+        let told = |plan: &StreamPlan| plan.shape().filter(|shape| !plan.is_plain(shape, port));
+        let mut shapes: Vec<Shape> = self.0.iter().filter_map(told).collect();
+        shapes.dedup();
+        shapes
     }
 
     /// Flows of each stream.

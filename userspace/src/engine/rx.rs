@@ -36,6 +36,8 @@ pub struct RxSpec {
     pub batch: u32,
     /// Recognition and verification.
     pub inspector: Inspector,
+    /// Whether frames that are not ours are shown as received: they were asked for.
+    pub others: bool,
     /// This host's clock, as it stands in the probes.
     pub clock_id: u16,
     /// Reads the time.
@@ -69,8 +71,8 @@ struct TallyBook {
     /// Drops when the open tally began, and when they were last read.
     drops_before: RxDrops,
     drops_now: Option<RxDrops>,
-    /// Frames and bytes of the closed tallies.
-    earlier: (u64, u64),
+    /// Sums of all closed tallies.
+    earlier: RxTally,
 }
 
 impl<P: RxPort> RxWorker<P> {
@@ -91,7 +93,7 @@ impl<P: RxPort> RxWorker<P> {
             fruitful: false,
             drops_before: RxDrops::default(),
             drops_now: None,
-            earlier: (0, 0),
+            earlier: RxTally::forgotten(None),
         };
         Self { port, spec, latch, control, progress, book, last_frame: Nanos(0), drops_read: Nanos(0) }
     }
@@ -115,6 +117,7 @@ impl<P: RxPort> RxWorker<P> {
                     book.control(&probe, body, control);
                     give_way(&probe, body, latch, now);
                 }
+                Inspected::Rejected(Reason::NotOurs) => book.open.other(frame.wire_len, now),
                 Inspected::Rejected(reason) => book.open.reject(reason),
             }
         })?;
@@ -122,7 +125,8 @@ impl<P: RxPort> RxWorker<P> {
         if let (true, Some(now)) = (probes, arrived) {
             latch.touch(now);
         }
-        self.progress.set_frames(book.earlier.0 + book.open.probes, book.earlier.1 + book.open.bytes);
+        let (open, closed) = (book.open.volume(spec.others), book.earlier.volume(spec.others));
+        self.progress.set_frames(open.0 + closed.0, open.1 + closed.1);
         if n > 0 {
             self.progress.set_arrived();
         }
@@ -212,7 +216,7 @@ impl TallyBook {
         let mut closed = std::mem::replace(&mut self.open, RxTally::new(epoch, run, queue));
         closed.close();
         closed.drops = self.drops_now.map(|now| now.since(self.drops_before));
-        self.earlier = (self.earlier.0 + closed.probes, self.earlier.1 + closed.bytes);
+        self.earlier.merge_sums(&closed);
         self.drops_before = self.drops_now.unwrap_or(self.drops_before);
         self.closed.push_back(closed);
         self.load = None;
@@ -319,7 +323,8 @@ mod tests {
         let spec = RxSpec {
             queue: 3,
             batch: 64,
-            inspector: Inspector { udp_port: None, verify: true },
+            inspector: Inspector::plain(None, true),
+            others: false,
             clock_id: 0,
             clock: || Nanos(1),
         };

@@ -121,6 +121,8 @@ pub enum Code {
     PrivilegeKept,
     /// A sink saw more runs than it tells one by one.
     RunsLeftOut,
+    /// A sink takes frames that this host is reached by.
+    TakesAll,
     /// Frames leave on an interface behind which there may be nothing.
     NoFarEnd,
     /// A system call failed in a way that has no finding of its own.

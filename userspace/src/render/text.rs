@@ -15,7 +15,7 @@ pub fn text(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let r = report;
     write!(out, "{}", header(&r.command, &r.interface, &r.setup, r.offered.as_ref()))?;
     section(out, "path", &[with_reason(path(r.path.verdict), &r.path.evidence)])?;
-    section(out, "frames", &totals(&r.totals))?;
+    section(out, "frames", &totals(&r.totals, r.balance.probes))?;
     section(out, "rate", &[rates(&r.rates, r.duration_s)])?;
     section(out, "books", &books::lines(&r.balance))?;
     section(out, "latency", &latency(r.latency_ns.as_ref(), r.latency_absent.as_deref()))?;
@@ -36,12 +36,20 @@ fn with_reason(what: &str, why: &str) -> String {
     if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") }
 }
 
-fn totals(t: &Totals) -> Vec<String> {
+/// What was sent and received; of more frames than `probes` the rest is of others.
+fn totals(t: &Totals, probes: Option<u64>) -> Vec<String> {
     let side = |what: &str, frames: Option<u64>, bytes: Option<u64>| {
         frames.map(|n| format!("{} {what}, {} bytes with FCS", grouped(n), count(bytes)))
     };
     let both = [side("sent", t.tx_frames, t.tx_bytes), side("received", t.rx_frames, t.rx_bytes)];
-    both.into_iter().flatten().collect()
+    let others = t.rx_frames.zip(probes).map_or(0, |(frames, probes)| frames.saturating_sub(probes));
+    let others = (others > 0).then(|| {
+        format!(
+            "{} of them not of xsk-gen, taken because --match says so (not_ours in the books)",
+            grouped(others)
+        )
+    });
+    both.into_iter().flatten().chain(others).collect()
 }
 
 fn rates(r: &Rates, duration_s: Option<f64>) -> String {

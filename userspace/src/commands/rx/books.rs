@@ -15,15 +15,18 @@ pub fn balance(sink: &Sink<'_>, run: &RunFacts<'_>) -> Balance {
     let mut sequence = SequenceCounts::default();
     tally.spaces.values().for_each(|counts| sequence.merge(counts));
     let known = |n: u64| (!count_only).then_some(n);
-    let rejected = Reason::ALL.into_iter().zip(tally.rejected).filter(|(_, n)| *n > 0);
+    let rejected = Reason::ALL.into_iter().zip(tally.rejected);
+    // What the program counted and dropped has reached no worker.
+    let counted = |reason| if count_only && reason == Reason::NotOurs { run.xdp.taken } else { 0 };
+    let rejected = rejected.map(|(reason, n)| (reason.name().to_owned(), n + counted(reason)));
     // Control frames that the program let pass reach the controller beside the workers.
     let control = tally.control + run.xdp.control;
-    let probes = if count_only { run.xdp.counted } else { tally.probes };
+    let probes = if count_only { run.xdp.counted_probes() } else { tally.probes };
     let mut balance = Balance {
         completed: run.sent.as_ref().map(|sent| sent.completed),
         control: Some(control),
         probes: Some(probes),
-        rejected: rejected.map(|(reason, n)| (reason.name().to_owned(), n)).collect(),
+        rejected: rejected.filter(|(_, n)| *n > 0).collect(),
         unique: known(sequence.unique),
         duplicate: known(sequence.duplicate),
         late: known(sequence.late),

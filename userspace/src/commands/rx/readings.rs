@@ -36,7 +36,7 @@ pub struct Window {
     pub device: Option<DeviceCounters>,
     /// The meter from shortly before the first frame to the last look within the run.
     pub meter: (Meter, Meter),
-    /// In count-only, when the first and the last frame were noticed: within one look of the truth.
+    /// In count-only, when the first and the last frame that was counted were noticed: within one look of the truth.
     pub noticed: Option<(Nanos, Nanos)>,
     /// How the link was lost within the run: up to its END, where that was heard.
     pub link: Outages,
@@ -66,7 +66,8 @@ pub struct Readings {
     started_at: String,
     meter: (Meter, Meter),
     noticed: Option<(Nanos, Nanos)>,
-    counted: u64,
+    /// Frames counted, and probes among them, when they were last looked at.
+    counted: (u64, u64),
     next: Nanos,
     link: LinkWatch,
     /// What the link had come to when the run told its END.
@@ -80,23 +81,22 @@ pub struct Readings {
 
 /// Sums of the program's counters.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Counted {
-    /// Probes counted and dropped (count-only).
-    pub counted: u64,
-    ours: u64,
-    bytes: u64,
-}
+pub struct Counted(QueueCounters);
 
 impl Counted {
-    /// Bytes of the counted frames with FCS; control frames are few and small, and are not in it.
+    /// Frames counted and dropped (count-only): probes, and others where they were asked for.
     #[must_use]
-    pub fn counted_bytes(self) -> u64 {
-        let share = if self.ours == 0 {
-            0
-        } else {
-            u128::from(self.bytes) * u128::from(self.counted) / u128::from(self.ours)
-        };
-        u64::try_from(share).unwrap_or(u64::MAX) + self.counted * u64::from(FCS_BYTES)
+    pub const fn frames(self) -> u64 {
+        self.0.counted
+    }
+
+    /// Their bytes with FCS; control frames are few and small, and are not in it.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        let QueueCounters { ours, bytes, taken_bytes, .. } = self.0;
+        let probes = self.0.counted_probes();
+        let share = if ours == 0 { 0 } else { u128::from(bytes) * u128::from(probes) / u128::from(ours) };
+        u64::try_from(share).unwrap_or(u64::MAX) + taken_bytes + self.frames() * u64::from(FCS_BYTES)
     }
 }
 
@@ -131,7 +131,7 @@ impl Readings {
             started_at: machine::wall_clock(),
             meter: (meter.clone(), meter),
             noticed: None,
-            counted: 0,
+            counted: (0, 0),
             next: Nanos(0),
             link: LinkWatch::begin(on.ifindex, monotonic()),
             link_at_end: None,
@@ -145,7 +145,7 @@ impl Readings {
     #[must_use]
     pub fn now(&self, program: &RxProgram) -> Counted {
         let sum: QueueCounters = program.counters(self.on.queues).unwrap_or_default().into_iter().sum();
-        Counted { counted: sum.counted, ours: sum.ours, bytes: sum.bytes }
+        Counted(sum)
     }
 
     /// Frames that the program had redirected when it was last read: up to 100 ms old.
@@ -223,19 +223,20 @@ impl Readings {
         self.noticed = None;
     }
 
-    /// In count-only, notes when counted frames were seen to grow in number; whether they have. Elsewhere the workers
+    /// In count-only, notes when counted frames were seen to grow in number; whether probes have. Elsewhere the workers
     /// know, and reading a row a queue at each look would be for nothing.
     fn notice(&mut self, now: Nanos, program: &RxProgram) -> bool {
         if !self.on.count_only {
             return false;
         }
-        let counted = self.now(program).counted;
-        let grown = counted > self.counted;
-        if grown {
-            self.counted = counted;
+        let Counted(sum) = self.now(program);
+        let (counted, probes) = self.counted;
+        if sum.counted > counted {
+            self.counted = (sum.counted, sum.counted_probes().max(probes));
             self.noticed = Some((self.noticed.map_or(now, |(first, _)| first), now));
         }
-        grown
+        // Frames of others are no sign of life of a run.
+        self.counted.1 > probes
     }
 
     fn close(&mut self, until: Reading) {

@@ -164,6 +164,7 @@ impl Code {
             Self::EndMissing => &received::END_MISSING,
             Self::Corrupted => &received::CORRUPTED,
             Self::OtherRun => &received::OTHER_RUN,
+            Self::TakesAll => &received::TAKES_ALL,
             Self::RunsLeftOut => &received::RUNS_LEFT_OUT,
             Self::NoFarEnd => &sent::NO_FAR_END,
         }
