@@ -107,7 +107,8 @@ const TX: &[(&str, &str, &str)] = &[
 
 /// The same after `rx --iface` an interface that does not exist.
 const RX: &[(&str, &str, &str)] = &[
-    ("--match tcp", "--match tcp: there is no such match", "--match 'udp port 9' or --match l2"),
+    ("--match tcp", "--match tcp: there is no such match", "--match 'udp port 9', l2, 'ethertype 0x0806' or any"),
+    ("--match vlan", "--match vlan: there is no such match", "'vlan 100' alone or in front of one of them"),
     ("--match l2 --port 9", "--port: --match says already", "either --port or --match"),
     ("--count 0", "--count 0: a run of no frames", "leave it out"),
     ("--count 18446744073709551616", "--count 18446744073709551616: it is too large", "leave it out"),
@@ -135,7 +136,7 @@ const DEMO: &[(&str, &str, &str)] = &[
     ("--count 18446744073709551616", "--count 18446744073709551616: it is too large", "leave it out"),
     ("--duration 0", "--duration 0: a span of no length", "leave it out"),
     ("--cores 1,1", "--cores 1,1: 1 is named twice", "0-3"),
-    ("--match l3", "--match l3: there is no such match", "--match l2"),
+    ("--match l3", "--match l3: there is no such match", "'udp port 9', l2"),
 ];
 
 /// What the parser itself refuses: the arguments, and the flag that the message names.

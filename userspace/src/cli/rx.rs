@@ -57,10 +57,10 @@ pub struct SinkArgs {
     /// Count in the XDP program and drop there: no sockets, no checks, the least work a sink can do
     #[arg(long)]
     pub count_only: bool,
-    /// Which frames to take: 'udp port N' or l2 (EtherType 0x88B5 alone) for those of xsk-gen; 'ethertype 0x0806' or any
-    /// for others as well, which count as rejected and in the rates; 'vlan N' alone or in front of one of them for an
-    /// outermost tag. What is taken the stack does not see, and with --count-only it is dropped; any leaves ARP and
-    /// neighbour discovery to it [default: 'udp port 9']
+    /// Which frames to take: 'udp port N' or l2 (EtherType 0x88B5), those of xsk-gen alone; 'ethertype 0x0806' or any,
+    /// others as well: they count as rejected and in the rates. 'vlan N', alone or in front of one of these, asks for
+    /// that outermost tag. The stack does not see what is taken, and --count-only drops it; any leaves ARP and neighbour
+    /// discovery to it [default: 'udp port 9']
     #[arg(long = "match", value_name = "EXPR")]
     pub matches: Option<String>,
 }

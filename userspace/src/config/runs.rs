@@ -62,7 +62,7 @@ pub struct RxConfig {
     pub rings: Rings,
     /// Modes.
     pub modes: Modes,
-    /// Frames of ours after which the run ends; None without a limit.
+    /// Frames after which the run ends, of those that are taken; None without a limit.
     pub count: Option<u64>,
     /// How long to receive; None until it is interrupted.
     pub duration: Option<Nanos>,
