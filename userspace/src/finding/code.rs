@@ -43,6 +43,10 @@ pub enum Code {
     QueueRange,
     /// No such core, or not ours to use.
     CoreRange,
+    /// A stream's frames have no room for a probe.
+    StreamUnnumbered,
+    /// Frames come from another MAC than the interface's.
+    ForeignSource,
     /// The frame does not fit the interface's MTU.
     SizeAboveMtu,
     /// The frame does not fit one chunk.

@@ -5,6 +5,7 @@ mod attach;
 mod discover;
 mod offer;
 mod report;
+mod streams;
 mod trouble;
 
 use self::announce::Farewell;
@@ -132,6 +133,7 @@ impl<'a> Sender<'a> {
         let Sockets { opened, mode: xsk_mode, notes: mut findings } = sockets;
         findings.extend(placement::shared(&facts.name, &seats));
         findings.extend(trouble::no_far_end(&facts));
+        findings.extend(streams::remarks(&config.streams, config.address.src_mac, &facts));
         let ports = opened.into_iter().map(xsk::Opened::into_tx).collect();
         let mut sender = Self {
             config,

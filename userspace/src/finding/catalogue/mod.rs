@@ -167,6 +167,8 @@ impl Code {
             Self::TakesAll => &received::TAKES_ALL,
             Self::RunsLeftOut => &received::RUNS_LEFT_OUT,
             Self::NoFarEnd => &sent::NO_FAR_END,
+            Self::StreamUnnumbered => &sent::STREAM_UNNUMBERED,
+            Self::ForeignSource => &sent::FOREIGN_SOURCE,
         }
     }
 }
