@@ -127,6 +127,7 @@ fn refused_descriptors() {
         ring: 64,
         chunks: 64,
         chunk_bytes: 2_048,
+        longest_frame: 1_514,
         hugepages: false,
         mode: BindMode::Copy,
         need_wakeup: true,

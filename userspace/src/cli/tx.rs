@@ -51,6 +51,8 @@ impl TryFrom<TxArgs> for TxConfig {
     fn try_from(args: TxArgs) -> Result<Self, ConfigError> {
         let address = args.address.addressing()?;
         let (rings, batch) = args.sockets.rings(DEFAULT_TX_RING)?;
+        let size = validate_size(args.load.size.as_deref(), &address)?;
+        rings.validate_for(size, DEFAULT_TX_RING)?;
         let count = validate_count(args.load.count.as_deref())?;
         let duration = validate_span("--duration", args.load.duration.as_deref())?;
         let rate = validate_rate(args.load.rate.as_deref())?;
@@ -62,7 +64,7 @@ impl TryFrom<TxArgs> for TxConfig {
             iface: validate_iface("--iface", &args.iface)?,
             sink: validate_sink(&args.iface, args.sink.as_deref())?,
             placement: args.sockets.placement()?,
-            size: validate_size(args.load.size.as_deref(), &address)?,
+            size,
             rate,
             count,
             duration: sending_time(count, duration),

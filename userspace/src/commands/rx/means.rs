@@ -7,9 +7,10 @@ use crate::commands::{Failure, afford, ground};
 use crate::config::{DEFAULT_RX_RING, RxConfig};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::netdev::Direction;
-use crate::host::{InterfaceFacts, process};
+use crate::host::{InterfaceFacts, XdpFeatures, process};
 use crate::report::XskModeUsed;
-use crate::xsk;
+use crate::units::CHUNK_HOLDS_BYTES;
+use crate::xdp::AttachMode;
 
 /// Asks before the program is attached, which resets some links, whether the sockets can be had with what is there
 /// now. Queues that the driver may only bring with the program are judged when they are there.
@@ -18,24 +19,18 @@ use crate::xsk;
 /// What they lack.
 pub fn affordable(config: &RxConfig, facts: &InterfaceFacts) -> Result<(), Failure> {
     match seats(config, facts) {
-        Ok(seats) if !config.count_only => {
-            afford::check(&facts.name, seats.len(), memory(config, chunk(facts)))
-        }
+        Ok(seats) if !config.count_only => afford::check(&facts.name, seats.len(), memory(config, facts)),
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
-/// Bytes of a chunk that holds the longest frame; None when none does.
-#[must_use]
-pub fn chunk(facts: &InterfaceFacts) -> Option<u32> {
-    ground::longest_frames(facts.mtu).into_iter().find_map(xsk::chunk_for)
+/// Chunks that hold the longest frame, or of which it takes several.
+fn memory(config: &RxConfig, facts: &InterfaceFacts) -> Memory {
+    let [longest, _] = ground::longest_frames(facts.mtu);
+    Memory::of(&config.rings, DEFAULT_RX_RING, longest)
 }
 
-fn memory(config: &RxConfig, chunk: Option<u32>) -> Memory {
-    Memory::of(&config.rings, DEFAULT_RX_RING, chunk.unwrap_or(xsk::MAX_CHUNK_BYTES))
-}
-
-/// The sockets and their memory; in count-only there are neither.
+/// The sockets; in count-only there are none.
 ///
 /// # Errors
 /// Why they cannot be had.
@@ -43,19 +38,18 @@ pub fn ports(
     config: &RxConfig,
     facts: &InterfaceFacts,
     seats: &[Seat],
-    chunk: Option<u32>,
     attached: &mut Attached,
-) -> Result<(Ports, Memory), Failure> {
+) -> Result<Ports, Failure> {
     if config.count_only {
-        let none = Ports { ports: Vec::new(), mode: XskModeUsed::None, notes: Vec::new() };
-        return Ok((none, Memory::default()));
+        let (mode, memory) = (XskModeUsed::None, Memory::default());
+        return Ok(Ports { ports: Vec::new(), mode, memory, notes: Vec::new() });
     }
-    let memory = memory(config, chunk);
+    let memory = memory(config, facts);
     afford::check(&facts.name, seats.len(), memory)?;
     afford::foretell(&config.output, "rx", seats.len(), memory);
     let mut ports = bind(&Wanted::new(facts, config.modes, memory, Direction::Rx), seats, attached)?;
-    ports.notes.extend(chunk.is_none().then(|| jumbo(facts)));
-    Ok((ports, memory))
+    ports.notes.extend(jumbo(facts, attached.mode, ports.mode, ports.memory));
+    Ok(ports)
 }
 
 /// Every receive queue has a seat, so that wherever the NIC puts a frame a socket is there.
@@ -69,13 +63,53 @@ pub fn seats(config: &RxConfig, facts: &InterfaceFacts) -> Result<Vec<Seat>, Fin
     Ok(placement::seats(&queues, &cores))
 }
 
-fn jumbo(facts: &InterfaceFacts) -> Finding {
-    Finding::new(
-        Code::SizeAboveChunk,
-        Severity::Warn,
-        facts.name.clone(),
-        format!("the MTU of {} is above one chunk of packet memory", facts.mtu),
+/// Frames that the MTU lets through and that do not reach these sockets, in one finding.
+fn jumbo(facts: &InterfaceFacts, xdp: AttachMode, xsk: XskModeUsed, memory: Memory) -> Option<Finding> {
+    let [_, longest] = ground::longest_frames(facts.mtu);
+    let (why, remedy) = match dropped(facts, xdp, xsk, memory)? {
+        _ if longest <= CHUNK_HOLDS_BYTES => return None,
+        reason => reason,
+    };
+    let what = format!(
+        "the MTU of {} is above one chunk of packet memory, and longer frames are dropped",
+        facts.mtu
+    );
+    Some(
+        Finding::new(Code::SizeAboveChunk, Severity::Warn, facts.name.clone(), what)
+            .why(format!("frames above 3,844 bytes (FCS included) take several chunks of 4,096; {why}"))
+            .remedy(format!(
+                "{remedy}; or smaller frames on the sender, or ip link set {} mtu 3800",
+                facts.name
+            )),
     )
-    .why("frames above 3,844 bytes (FCS included) do not fit a chunk of 4,096 and are dropped")
-    .remedy(format!("smaller frames on the sender, or ip link set {} mtu 3800", facts.name))
+}
+
+/// Why frames of several chunks do not come out of the sockets, and what would let them; None where they do.
+fn dropped(
+    facts: &InterfaceFacts,
+    xdp: AttachMode,
+    xsk: XskModeUsed,
+    memory: Memory,
+) -> Option<(String, &'static str)> {
+    let driver = facts.driver.as_deref().unwrap_or("the driver");
+    let chunks = memory.chunks_a_frame();
+    if chunks == 1 && xsk == XskModeUsed::Zerocopy {
+        return Some((format!("{driver} has none of those in zero-copy mode"), "--xsk-mode copy"));
+    }
+    if chunks == 1 {
+        return Some((
+            "this kernel has none of those, which came with Linux 6.6".to_owned(),
+            "a later kernel",
+        ));
+    }
+    if memory.ring.min(memory.chunks) < chunks {
+        let why =
+            format!("the ring of {} and {} chunks hold no frame of {chunks}", memory.ring, memory.chunks);
+        return Some((why, "a longer --ring, more --frames"));
+    }
+    let advertised = facts.xdp_features.is_none_or(|features| features.contains(XdpFeatures::RX_SG));
+    (xdp == AttachMode::Native && !advertised).then(|| {
+        let why = format!("{driver} gives none of those to a program in native mode (NETDEV_XDP_ACT_RX_SG)");
+        (why, "--xdp-mode generic")
+    })
 }
