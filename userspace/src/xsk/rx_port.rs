@@ -68,17 +68,17 @@ impl XskRx {
         if asleep || (self.busy_poll && n == 0) { after_kick(xdp_socket::kick_rx(self.fd())) } else { Ok(()) }
     }
 
-    /// As [`RxPort::recv`], where frames may have several chunks: goes on until a frame is whole or nothing is left, so
-    /// that an answer of 0 means that there was none.
+    /// As [`RxPort::recv`], where frames may have several chunks: more descriptors are taken until there are `max` frames or
+    /// no descriptor is left. What has come of a frame is kept for the next call.
     fn recv_gathered(&mut self, max: usize, visit: &mut impl FnMut(RxFrame<'_>)) -> Result<usize, PortError> {
+        let mut frames = 0;
         loop {
             let Self { descs, rx, umem, gather: Some(gather), .. } = self else { return Ok(0) };
-            let max = max.min(descs.len());
-            let Some(descs) = descs.get_mut(..max) else { return Ok(0) };
+            let asked = (max - frames).min(descs.len());
+            let Some(descs) = descs.get_mut(..asked) else { return Ok(frames) };
             // SAFETY: the descriptors are overwritten with what the kernel received into this UMEM, and leave this
             // port only as the chunks that `give_back` returns.
             let n = unsafe { rx.consume(descs) };
-            let mut frames = 0;
             for desc in descs.iter().take(n) {
                 // SAFETY: the kernel has handed this chunk over and does not write to it before it is given back below.
                 let data = unsafe { umem.data(desc) };
@@ -88,7 +88,7 @@ impl XskRx {
                 }
             }
             self.give_back(n)?;
-            if frames > 0 || n == 0 {
+            if n < asked || frames >= max {
                 return Ok(frames);
             }
         }

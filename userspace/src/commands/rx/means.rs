@@ -63,53 +63,105 @@ pub fn seats(config: &RxConfig, facts: &InterfaceFacts) -> Result<Vec<Seat>, Fin
     Ok(placement::seats(&queues, &cores))
 }
 
+/// Why frames of several chunks do not come out of the sockets.
+struct Missing {
+    /// Whether that is certain.
+    certain: bool,
+    why: String,
+    /// What would let them through.
+    remedy: &'static str,
+}
+
 /// Frames that the MTU lets through and that do not reach these sockets, in one finding.
 fn jumbo(facts: &InterfaceFacts, xdp: AttachMode, xsk: XskModeUsed, memory: Memory) -> Option<Finding> {
     let [_, longest] = ground::longest_frames(facts.mtu);
-    let (why, remedy) = match dropped(facts, xdp, xsk, memory)? {
-        _ if longest <= CHUNK_HOLDS_BYTES => return None,
-        reason => reason,
-    };
+    let Missing { certain, why, remedy } =
+        missing(facts, xdp, xsk, memory).filter(|_| longest > CHUNK_HOLDS_BYTES)?;
+    let are = if certain { "are" } else { "may be" };
     let what = format!(
-        "the MTU of {} is above one chunk of packet memory, and longer frames are dropped",
+        "the MTU of {} is above one chunk of packet memory, and longer frames {are} dropped",
         facts.mtu
     );
     Some(
         Finding::new(Code::SizeAboveChunk, Severity::Warn, facts.name.clone(), what)
-            .why(format!("frames above 3,844 bytes (FCS included) take several chunks of 4,096; {why}"))
+            .why(format!("frames above 3,844 bytes (FCS included) take several chunks of 4,096, and {why}"))
             .remedy(format!(
-                "{remedy}; or smaller frames on the sender, or ip link set {} mtu 3800",
+                "{remedy}; smaller frames on the sender, or ip link set {} mtu 3800",
                 facts.name
             )),
     )
 }
 
-/// Why frames of several chunks do not come out of the sockets, and what would let them; None where they do.
-fn dropped(
-    facts: &InterfaceFacts,
-    xdp: AttachMode,
-    xsk: XskModeUsed,
-    memory: Memory,
-) -> Option<(String, &'static str)> {
+/// None where they do, as far as is known.
+fn missing(facts: &InterfaceFacts, xdp: AttachMode, xsk: XskModeUsed, memory: Memory) -> Option<Missing> {
     let driver = facts.driver.as_deref().unwrap_or("the driver");
     let chunks = memory.chunks_a_frame();
+    let certainly = |why: String, remedy| Some(Missing { certain: true, why, remedy });
     if chunks == 1 && xsk == XskModeUsed::Zerocopy {
-        return Some((format!("{driver} has none of those in zero-copy mode"), "--xsk-mode copy"));
+        return certainly(format!("{driver} takes none of those in zero-copy mode"), "--xsk-mode copy");
     }
     if chunks == 1 {
-        return Some((
-            "this kernel has none of those, which came with Linux 6.6".to_owned(),
-            "a later kernel",
-        ));
+        return certainly("this kernel takes none of those".to_owned(), "Linux 6.6 or later");
     }
     if memory.ring.min(memory.chunks) < chunks {
-        let why =
-            format!("the ring of {} and {} chunks hold no frame of {chunks}", memory.ring, memory.chunks);
-        return Some((why, "a longer --ring, more --frames"));
+        let (ring, all) = (memory.ring, memory.chunks);
+        return certainly(
+            format!("a ring of {ring} and {all} chunks hold no frame of {chunks}"),
+            "a longer --ring and more --frames",
+        );
     }
+    // Where the kernel does not tell, nothing is said. Some drivers put the frame into one piece and advertise nothing.
     let advertised = facts.xdp_features.is_none_or(|features| features.contains(XdpFeatures::RX_SG));
-    (xdp == AttachMode::Native && !advertised).then(|| {
-        let why = format!("{driver} gives none of those to a program in native mode (NETDEV_XDP_ACT_RX_SG)");
-        (why, "--xdp-mode generic")
+    (xdp == AttachMode::Native && !advertised).then(|| Missing {
+        certain: false,
+        why: format!("{driver} does not say that it gives those to a program in native mode"),
+        remedy: "--xdp-mode generic where they do not arrive",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Rings;
+    use crate::host::fixture;
+
+    fn told(
+        mtu: u32,
+        features: Option<XdpFeatures>,
+        modes: (AttachMode, XskModeUsed),
+        memory: impl Fn(Memory) -> Memory,
+    ) -> Option<Finding> {
+        let facts = InterfaceFacts { mtu, xdp_features: features, ..fixture::facts("v1", 2) };
+        let [longest, _] = ground::longest_frames(mtu);
+        jumbo(&facts, modes.0, modes.1, memory(Memory::of(&Rings::default(), 64, longest)))
+    }
+
+    const COPY: (AttachMode, XskModeUsed) = (AttachMode::Native, XskModeUsed::Copy);
+    const ZERO_COPY: (AttachMode, XskModeUsed) = (AttachMode::Native, XskModeUsed::Zerocopy);
+    const GENERIC: (AttachMode, XskModeUsed) = (AttachMode::Generic, XskModeUsed::Copy);
+
+    #[test]
+    fn frames_that_do_not_arrive_are_told_with_their_reason() {
+        let refused = told(9_000, None, COPY, Memory::of_one_chunk).unwrap();
+        assert_eq!((refused.code, refused.severity), (Code::SizeAboveChunk, Severity::Warn));
+        assert!(refused.what.contains("are dropped") && refused.remedy.contains("Linux 6.6"), "{refused:?}");
+        let zero_copy = told(9_000, None, ZERO_COPY, Memory::of_one_chunk).unwrap();
+        assert!(zero_copy.remedy.contains("--xsk-mode copy"), "{zero_copy:?}");
+        let short = told(9_000, None, COPY, |memory| Memory { ring: 2, ..memory }).unwrap();
+        assert!(short.why.contains("no frame of 3") && short.remedy.contains("--ring"), "{short:?}");
+        let unsaid = told(9_000, Some(XdpFeatures::REDIRECT), COPY, |memory| memory).unwrap();
+        assert!(unsaid.what.contains("may be") && unsaid.remedy.contains("--xdp-mode generic"), "{unsaid:?}");
+    }
+
+    #[test]
+    fn nothing_is_told_where_they_arrive_or_where_the_mtu_has_none() {
+        assert_eq!(told(9_000, Some(XdpFeatures::RX_SG), COPY, |memory| memory), None);
+        assert_eq!(told(9_000, Some(XdpFeatures::REDIRECT), GENERIC, |memory| memory), None);
+        assert_eq!(told(9_000, None, ZERO_COPY, |memory| memory), None);
+        // Frames with two tags would be above a chunk, those without are not.
+        for mtu in [1_500, 3_826] {
+            assert_eq!(told(mtu, None, COPY, Memory::of_one_chunk), None);
+        }
+        assert!(told(3_827, None, COPY, Memory::of_one_chunk).is_some());
+    }
 }
