@@ -237,3 +237,51 @@ pub fn prefer_busy_poll(iface: &str, fd: RawFd) -> Result<(), Finding> {
             .remedy("leave --busy-poll out")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::fixture;
+    use BindMode::{Copy, ZeroCopy};
+
+    /// What is tried for frames of so many bytes, and whether with several chunks.
+    fn tried(xsk: XskChoice, direction: Direction, longest_frame: u32) -> Vec<(BindMode, bool)> {
+        let facts = fixture::facts("v0", 2);
+        let memory = Memory::of(&Rings::default(), 64, longest_frame);
+        let wanted = Wanted::new(&facts, Modes { xsk, ..Modes::default() }, memory, direction);
+        attempts(&wanted).iter().map(|attempt| (attempt.mode, attempt.several())).collect()
+    }
+
+    #[test]
+    fn a_sink_can_do_without_long_frames_and_a_sender_cannot() {
+        let (auto, both) = (XskChoice::Auto, [(ZeroCopy, true), (Copy, true)]);
+        assert_eq!(tried(auto, Direction::Tx, 9_014), both);
+        assert_eq!(
+            tried(auto, Direction::Rx, 9_014),
+            [&both[..], &[(ZeroCopy, false), (Copy, false)]].concat()
+        );
+        assert_eq!(tried(auto, Direction::Rx, 3_840), [(ZeroCopy, false), (Copy, false)]);
+        assert_eq!(tried(XskChoice::Copy, Direction::Rx, 3_841), [(Copy, true), (Copy, false)]);
+        assert_eq!(tried(XskChoice::ZeroCopy, Direction::Tx, 3_841), [(ZeroCopy, true)]);
+    }
+
+    #[test]
+    fn another_way_is_tried_where_the_flag_may_be_what_was_refused() {
+        let memory = Memory::of(&Rings::default(), 64, 9_014);
+        let on = |mode, error: &OpenError| goes_on(Attempt { mode, memory }, error);
+        let refused = OpenError::Refused { what: "binding the socket", why: "Invalid argument".to_owned() };
+        assert!(on(Copy, &refused) && on(Copy, &OpenError::Unsupported));
+        assert!(on(ZeroCopy, &OpenError::NoMemory) && !on(Copy, &OpenError::NoMemory));
+        assert!(!on(ZeroCopy, &OpenError::Busy) && !on(Copy, &OpenError::Busy));
+    }
+
+    #[test]
+    fn a_frame_takes_the_fewest_chunks_that_hold_it() {
+        let of = |longest| {
+            let memory = Memory::of(&Rings::default(), 64, longest);
+            (memory.chunk_bytes, memory.chunks_a_frame(), memory.of_one_chunk().longest_frame)
+        };
+        assert_eq!(of(1_514), (2_048, 1, 1_514));
+        assert_eq!((of(3_840), of(9_014)), ((4_096, 1, 3_840), (4_096, 3, 3_840)));
+    }
+}
