@@ -94,6 +94,7 @@ fn spec(queue: u32) -> SocketSpec {
         ring: 64,
         chunks: 256,
         chunk_bytes: 2048,
+        longest_frame: 1_514,
         hugepages: false,
         mode: BindMode::Copy,
         need_wakeup: true,

@@ -120,6 +120,7 @@ fn spec(mode: BindMode) -> SocketSpec {
         ring: 64,
         chunks: 128,
         chunk_bytes: 2048,
+        longest_frame: 1_514,
         hugepages: false,
         mode,
         need_wakeup: true,

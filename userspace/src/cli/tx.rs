@@ -53,7 +53,9 @@ impl TryFrom<TxArgs> for TxConfig {
         let address = args.address.addressing()?;
         let size = Sizes::Fixed(validate_size(args.load.size.as_deref(), &address)?);
         let flows = validate_flows(args.load.flows.as_deref(), address.l2, address.src_port)?;
+        let streams = StreamSet::plain(&address, size, flows);
         let (rings, batch) = args.sockets.rings(DEFAULT_TX_RING)?;
+        rings.validate_for(streams.bounds().1, DEFAULT_TX_RING)?;
         let count = validate_count(args.load.count.as_deref())?;
         let duration = validate_span("--duration", args.load.duration.as_deref())?;
         let rate = validate_rate(args.load.rate.as_deref())?;
@@ -65,7 +67,7 @@ impl TryFrom<TxArgs> for TxConfig {
             iface: validate_iface("--iface", &args.iface)?,
             sink: validate_sink(&args.iface, args.sink.as_deref())?,
             placement: args.sockets.placement()?,
-            streams: StreamSet::plain(&address, size, flows),
+            streams,
             rate,
             count,
             duration: sending_time(count, duration),

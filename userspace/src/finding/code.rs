@@ -49,7 +49,7 @@ pub enum Code {
     ForeignSource,
     /// The frame does not fit the interface's MTU.
     SizeAboveMtu,
-    /// The frame does not fit one chunk.
+    /// The frame takes more chunks than can be had.
     SizeAboveChunk,
     /// The MTU is too large for the XDP mode.
     MtuAboveXdp,

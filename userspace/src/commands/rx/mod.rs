@@ -111,9 +111,8 @@ impl<'a> Sink<'a> {
         // Some drivers change their queues when a program comes: what counts is what is there now.
         let facts = InterfaceFacts::read(&facts.name)?;
         let seats = means::seats(config, &facts)?;
-        let chunk = means::chunk(&facts);
-        let (Ports { ports, mode: xsk_mode, notes }, memory) =
-            means::ports(config, &facts, &seats, chunk, &mut attached)?;
+        let Ports { ports, mode: xsk_mode, memory, notes } =
+            means::ports(config, &facts, &seats, &mut attached)?;
         ground::wait_for_carrier(&facts, config.wait_link, interrupt)?;
 
         let link = ControlLink::open(&facts, config.matches.udp_port)?.within(config.matches.vlan);
