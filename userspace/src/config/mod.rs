@@ -12,7 +12,10 @@ mod output;
 mod placement;
 mod rings;
 mod runs;
+mod size_text;
+mod stream_file;
 mod stream_plan;
+mod tcp_flags;
 mod time;
 
 pub use address::{
@@ -31,5 +34,6 @@ pub use runs::{
     DEFAULT_DURATION, DEFAULT_WAIT_LINK, DEMO_RX, DEMO_TX, DemoConfig, RxConfig, TxConfig, sending_time,
     validate_iface, validate_sink,
 };
+pub use stream_file::read_streams;
 pub use stream_plan::{MAX_STREAMS, StreamPlan, StreamSet};
 pub use time::{LEAST_INTERVAL, validate_interval, validate_span, validate_wait};
