@@ -55,6 +55,7 @@ fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
         count_only: false,
         verify: config.verify,
         matches: Match { udp_port: (!config.address.l2).then_some(config.address.port) },
+        streams: config.streams.shaped(),
         promisc: false,
         run_tag: config.run_tag,
         // Its ring is the default one, whatever the sender's is.

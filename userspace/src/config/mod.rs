@@ -4,6 +4,7 @@
 mod address;
 mod condition;
 mod error;
+mod headers;
 mod load;
 mod matching;
 mod modes;
@@ -24,7 +25,12 @@ pub use address::{
 };
 pub use condition::{Bound, Condition, Relation, Subject, validate_for_sender};
 pub use error::{ConfigError, validate_without};
-pub use load::{validate_count, validate_flows, validate_rate, validate_run_tag, validate_size};
+pub use headers::{
+    Headers, Tunnel, validate_dscp, validate_mpls, validate_tcp, validate_ttl, validate_tunnel,
+};
+pub use load::{
+    validate_count, validate_flows, validate_rate, validate_run_tag, validate_seed, validate_sizes,
+};
 pub use matching::{Match, validate_match};
 pub use modes::{Modes, XdpChoice, XskChoice};
 pub use output::Output;

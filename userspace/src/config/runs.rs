@@ -73,6 +73,8 @@ pub struct RxConfig {
     pub verify: bool,
     /// Which frames are ours.
     pub matches: Match,
+    /// The sender's streams, where their probes do not all lie behind plain headers.
+    pub streams: Option<StreamSet>,
     /// Whether the interface takes frames for other MACs.
     pub promisc: bool,
     /// The run to follow; None for the first that is seen.

@@ -42,8 +42,7 @@ impl SizeFault {
 }
 
 /// What a person may write.
-const FORMS: &str = "a length such as 64, a list such as 64,512,1518, a range such as 64-1518, imix, or a genome such \
-                     as imix:aabg (RFC 6985)";
+const FORMS: &str = "64, 64,512,1518 (a list), 64-1518 (a range), imix, or imix:aabg (RFC 6985)";
 
 /// One length, FCS included.
 ///
@@ -84,7 +83,7 @@ fn number(text: &str) -> Result<FrameSize, SizeFault> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.trim() {
         text if !digits(text) => {
-            Err(SizeFault::new("it is not a whole number, nor any other form of a size", FORMS))
+            Err(SizeFault::new("it is not a whole number, nor another form of sizes", FORMS))
         }
         // What is all digits and does not fit is too large.
         text => frame_size(text.parse().unwrap_or(u64::MAX)),
@@ -134,7 +133,7 @@ fn ordered(from: FrameSize, to: FrameSize) -> Result<(), SizeFault> {
     }
     let (from, to) = (from.with_fcs(), to.with_fcs());
     let what = format!("the range {from} to {to} begins above its end");
-    Err(SizeFault::new(what, format!("the shorter one first: {to} to {from}")))
+    Err(SizeFault::new(what, format!("{to} to {from}: the shorter one first")))
 }
 
 /// Each length as often as its weight says, spread evenly.
@@ -168,7 +167,10 @@ fn genome(letters: &str, mtu: Option<FrameSize>) -> Result<Sizes, SizeFault> {
     let of = |letter: char| match GENOME.iter().find(|(name, _)| *name == letter) {
         Some((_, bytes)) => frame_size((*bytes).into()),
         None if letter == 'z' => mtu.ok_or_else(|| {
-            SizeFault::new("z stands for the MTU, which is not stated", "z = 9018 beside it in a stream file")
+            SizeFault::new(
+                "z stands for the MTU, which is not stated",
+                "imix without z, or z = 9018 beside it in a stream file",
+            )
         }),
         None => {
             let what = format!("there is no letter '{}' in RFC 6985", letter.escape_default());

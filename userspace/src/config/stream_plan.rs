@@ -1,10 +1,10 @@
 //! The streams of a sender as they were chosen: headers, lengths, what varies, and how often each takes its turn.
 //! Valid in themselves; addresses that nobody stated are the run's own. Knows no text and no interface.
 
-use super::{Addressing, Family};
+use super::{Addressing, Headers};
 use crate::frame::FrameError;
 use crate::frame::formula::Modifier;
-use crate::frame::layer::{Ethernet, Ipv4, Ipv6, Layer, Udp, Vlan};
+use crate::frame::layer::Layer;
 use crate::frame::layout::{Defaults, Layout, compile};
 use crate::frame::sizes::Sizes;
 use crate::frame::{mix, probe};
@@ -12,6 +12,22 @@ use crate::units::{FrameSize, MeanSize};
 
 /// Streams of one sender at the most: what START tells of them must fit a frame that every link carries.
 pub const MAX_STREAMS: usize = 64;
+
+/// Fields that say nothing about where a probe lies: ends of their names.
+const HARMLESS: [&str; 12] = [
+    ".src",
+    ".dst",
+    ".src_port",
+    ".ttl",
+    ".hop_limit",
+    ".dscp",
+    ".ecn",
+    ".flow_label",
+    ".id",
+    ".df",
+    ".pcp",
+    ".dei",
+];
 
 /// One stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +66,26 @@ impl StreamPlan {
         self.layout().is_ok_and(|layout| shortest >= layout.probe() + probe::LEN)
     }
 
+    /// Whether its probes lie where a sink looks for them without being told: behind Ethernet, at most two tags, and IP
+    /// with UDP to the run's port, or nothing.
+    fn is_plain(&self) -> bool {
+        let no_type =
+            |layer: &Layer| matches!(layer, Layer::Ethernet(ethernet) if ethernet.ether_type.is_none());
+        let tag = |layer: &&Layer| matches!(layer, Layer::Vlan(tag) if tag.tpid.is_none());
+        let behind: Vec<&Layer> = self.layers.iter().skip(1).skip_while(tag).collect();
+        let whole = match behind[..] {
+            [] => true,
+            [Layer::Ipv4(ip), Layer::Udp(udp)] => {
+                let fragment = ip.mf || ip.fragment_offset > 0;
+                !fragment && ip.protocol.is_none() && ip.options.is_empty() && udp.dst_port.is_none()
+            }
+            [Layer::Ipv6(ip), Layer::Udp(udp)] => ip.next_header.is_none() && udp.dst_port.is_none(),
+            _ => false,
+        };
+        let harmless = |modifier: &Modifier| HARMLESS.iter().any(|end| modifier.field.ends_with(end));
+        whole && self.layers.first().is_some_and(no_type) && self.modifiers.iter().all(harmless)
+    }
+
     /// VLAN ids behind the outermost Ethernet header, outermost first.
     #[must_use]
     pub fn vlans(&self) -> Vec<u16> {
@@ -65,19 +101,23 @@ impl StreamSet {
         streams.iter().any(|stream| stream.weight > 0).then_some(Self(streams))
     }
 
-    /// The one stream of a run without a stream file.
+    /// The one stream of a run without a word about its headers.
     #[must_use]
     pub fn plain(address: &Addressing, sizes: Sizes, flows: u32) -> Self {
-        let tags = address.vlans.iter().map(|id| Layer::Vlan(Vlan { id: *id, ..Vlan::default() }));
-        let inner = match address.family() {
-            Family::L2 => Vec::new(),
-            Family::V4 => vec![Layer::Ipv4(Ipv4::default()), Layer::Udp(Udp::default())],
-            Family::V6 => vec![Layer::Ipv6(Ipv6::default()), Layer::Udp(Udp::default())],
-        };
-        let ethernet = Layer::Ethernet(Ethernet::default());
-        let layers = std::iter::once(ethernet).chain(tags).chain(inner).collect();
+        Self::one(Headers::default().layers(address), sizes, flows)
+    }
+
+    /// The one stream that flags make.
+    #[must_use]
+    pub fn one(layers: Vec<Layer>, sizes: Sizes, flows: u32) -> Self {
         let (name, modifiers) = ("stream-1".to_owned(), Vec::new());
         Self(vec![StreamPlan { name, weight: 1, sizes, flows, layers, modifiers }])
+    }
+
+    /// The set, where a sink must be told of it to find each probe; None where all are plain.
+    #[must_use]
+    pub fn shaped(&self) -> Option<Self> {
+        (!self.0.iter().all(StreamPlan::is_plain)).then(|| self.clone())
     }
 
     /// The streams, by number.
