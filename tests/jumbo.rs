@@ -277,7 +277,7 @@ fn every_byte() {
     {
         assert!(Command::new("ip").args(line.split(' ')).status().unwrap().success());
     }
-    let mut program = RxProgram::load(&RxOptions { queues: 1, ..RxOptions::default() }).unwrap();
+    let mut program = RxProgram::load(&RxOptions::plain(None, 1)).unwrap();
     program.attach(if_nametoindex("t1").unwrap(), "t1", AttachMode::Native).unwrap();
     let mut tx = socket("t0", 16_380).into_tx();
     let lengths: Vec<usize> =

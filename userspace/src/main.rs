@@ -6,7 +6,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use xsk_gen::cli::{Cli, Command};
 use xsk_gen::commands::man::ManError;
-use xsk_gen::commands::{Failure, Interrupt, completions, deliver, demo, explain, man, rx, schema, tell, tx};
+use xsk_gen::commands::{
+    Failure, Interrupt, completions, deliver, demo, dry_run, explain, man, rx, schema, tell, tx,
+};
 use xsk_gen::config::{ConfigError, DemoConfig, Output, RxConfig, TxConfig};
 use xsk_gen::report::Report;
 
@@ -84,7 +86,11 @@ fn run(command: Command) -> Result<ExitCode, Trouble> {
     let out = &mut io::stdout();
     match command {
         Command::Tx(args) => {
+            let (nothing_sent, write) = (args.dry_run, args.write.clone());
             let config = TxConfig::try_from(*args)?;
+            if nothing_sent {
+                return Ok(dry_run::run(&config, write.as_deref(), out)?);
+            }
             return Ok(measure(&config.output, |interrupt| tx::run(&config, interrupt)));
         }
         Command::Rx(args) => {

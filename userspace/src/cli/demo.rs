@@ -1,7 +1,7 @@
 //! `demo`: the flags of both ends, and which end each goes to.
 
 use super::rx::SinkArgs;
-use super::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, RxArgs, SocketArgs, TxArgs};
+use super::{AddressArgs, HeaderArgs, LoadArgs, OutputArgs, ProbeArgs, RxArgs, SocketArgs, TxArgs};
 use crate::config::{ConfigError, DEMO_RX, DEMO_TX, DemoConfig, validate_list};
 use clap::Args;
 
@@ -23,6 +23,9 @@ pub struct DemoArgs {
     /// What frames carry.
     #[command(flatten)]
     pub probe: ProbeArgs,
+    /// What the headers are.
+    #[command(flatten)]
+    pub headers: HeaderArgs,
     /// From whom and to whom.
     #[command(flatten)]
     pub address: AddressArgs,
@@ -37,10 +40,11 @@ pub struct DemoArgs {
 impl DemoArgs {
     fn tx(&self, cores: Option<String>) -> TxArgs {
         TxArgs {
-            iface: DEMO_TX.to_owned(),
+            iface: Some(DEMO_TX.to_owned()),
             sink: Some(DEMO_RX.to_owned()),
             load: self.load.clone(),
             probe: self.probe.clone(),
+            headers: self.headers.clone(),
             address: self.address.clone(),
             sockets: SocketArgs { cores, xdp_mode: None, ..self.sockets.clone() },
             output: self.output.clone(),
@@ -83,7 +87,7 @@ impl TryFrom<DemoArgs> for DemoConfig {
         let tx: crate::config::TxConfig = args.tx(tx_cores).try_into()?;
         let mut rx = args.rx(rx_cores).into_config()?;
         rx.duration = tx.duration;
-        rx.shapes = tx.streams.shapes(rx.matches.udp_port);
+        rx.streams = Some(tx.streams.clone());
         Ok(Self { tx, rx })
     }
 }

@@ -12,12 +12,13 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Traffic")]
 pub struct LoadArgs {
-    /// Ethernet frame length including the 4-byte FCS and any VLAN tags [default: 64, or the least that the
-    /// headers leave room for]
+    /// Ethernet frame length including the 4-byte FCS and all tags: 64, imix, 64,512,1518 in turn, or 64-1518 at
+    /// random [default: 64, or the least that the headers leave room for]
     ///
     /// As in RFC 2544: 64 is the shortest Ethernet frame, 60 bytes of it in packet memory, 84 on the wire. The probe
-    /// needs 64 bytes with IPv4, 84 with IPv6, and 4 more for each VLAN tag.
-    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
+    /// needs 64 bytes with IPv4, 84 with IPv6, and 4 more for each VLAN tag. imix is 64, 594 and 1518 as 7:4:1;
+    /// imix:aabg is a genome of RFC 6985.
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub size: Option<String>,
     /// How fast: max, 1.5Mpps, 250kpps, 10Gbps (layer 1), 10Gbps-l2, 40% of the link [default: max]
     ///
@@ -34,6 +35,9 @@ pub struct LoadArgs {
     /// Distinct pairs of source IP and UDP port, so that RSS spreads over receive queues [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub flows: Option<String>,
+    /// Names the series of all that is random: the same seed, the same frames [default: 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<String>,
 }
 
 /// What frames carry, and what is checked.
@@ -112,6 +116,12 @@ pub struct AddressArgs {
     /// No IP and UDP: the probe follows EtherType 0x88B5
     #[arg(long)]
     pub l2: bool,
+    /// Differentiated services codepoint of the outermost IP header, 0 to 63 [default: 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub dscp: Option<String>,
+    /// Time to live, or hop limit, of the outermost IP header [default: 64]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub ttl: Option<String>,
 }
 
 /// Where the result goes.
@@ -166,9 +176,13 @@ impl SocketArgs {
 
 impl AddressArgs {
     /// Addresses, valid against each other.
-    pub(super) fn addressing(&self) -> Result<Addressing, ConfigError> {
+    pub(super) fn addressing(&self, ipv6: bool) -> Result<Addressing, ConfigError> {
         self.validate_l2()?;
         let [src_ip, dst_ip] = validate_ips(self.src_ip.as_deref(), self.dst_ip.as_deref())?;
+        if let Some(ip) = src_ip.or(dst_ip).filter(|ip| ipv6 && ip.is_ipv4()) {
+            let remedy = "IPv6 addresses, or leave out --ipv6";
+            return Err(ConfigError::bare("--ipv6", format!("{ip} is an IPv4 address"), remedy));
+        }
         Ok(Addressing {
             src_mac: validate_src_mac(self.src_mac.as_deref())?,
             dst_mac: validate_dst_mac(self.dst_mac.as_deref())?,
@@ -178,6 +192,7 @@ impl AddressArgs {
             port: validate_port("--port", self.port.as_deref(), DEFAULT_PORT)?,
             vlans: validate_vlans(self.vlan.as_deref())?,
             l2: self.l2,
+            ipv6,
         })
     }
 

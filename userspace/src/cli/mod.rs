@@ -4,12 +4,14 @@
 mod demo;
 mod explain;
 mod groups;
+mod headers;
 mod rx;
 mod tx;
 
 pub use demo::DemoArgs;
 pub use explain::ExplainArgs;
 pub use groups::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
+pub use headers::HeaderArgs;
 pub use rx::RxArgs;
 pub use tx::TxArgs;
 

@@ -1,6 +1,6 @@
 //! `rx`: its flags, and their way into [`RxConfig`].
 
-use super::{OutputArgs, ProbeArgs, SocketArgs};
+use super::{HeaderArgs, OutputArgs, ProbeArgs, SocketArgs};
 use crate::config::{
     ConfigError, DEFAULT_PORT, DEFAULT_RX_RING, DEFAULT_WAIT_LINK, Match, RxConfig, validate_count,
     validate_iface, validate_match, validate_port, validate_run_tag, validate_span, validate_wait,
@@ -36,6 +36,9 @@ pub struct RxArgs {
     /// What is done with received frames.
     #[command(flatten)]
     pub sink: SinkArgs,
+    /// What the headers are, as tx was told.
+    #[command(flatten)]
+    pub headers: HeaderArgs,
     /// What frames carry.
     #[command(flatten)]
     pub probe: ProbeArgs,
@@ -104,7 +107,7 @@ impl RxArgs {
             count_only: self.sink.count_only,
             verify: !self.probe.no_verify,
             matches,
-            shapes: Vec::new(),
+            streams: self.headers.of_sink()?,
             promisc: self.promisc,
             run_tag: validate_run_tag(self.probe.run_tag.as_deref())?,
             batch,

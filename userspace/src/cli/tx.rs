@@ -1,22 +1,22 @@
 //! `tx`: its flags, and their way into [`TxConfig`].
 
-use super::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
+use super::{AddressArgs, HeaderArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
 use crate::config::{
-    ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, StreamSet, TxConfig, sending_time, validate_count,
-    validate_flows, validate_for_sender, validate_iface, validate_rate, validate_run_tag, validate_sink,
-    validate_size, validate_span, validate_wait,
+    ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, TxConfig, sending_time, validate_count,
+    validate_for_sender, validate_iface, validate_rate, validate_run_tag, validate_sink, validate_span,
+    validate_wait, validate_without,
 };
-use crate::frame::sizes::Sizes;
 use crate::units::Nanos;
 use clap::Args;
+use std::path::PathBuf;
 
 /// What `tx` takes.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = super::EXPLAIN)]
 pub struct TxArgs {
     /// The interface to send from
-    #[arg(long, value_name = "IF")]
-    pub iface: String,
+    #[arg(long, value_name = "IF", required_unless_present = "dry_run")]
+    pub iface: Option<String>,
     /// Receive on this second interface of the same host: one clock, joint books
     #[arg(long, value_name = "IF")]
     pub sink: Option<String>,
@@ -29,9 +29,18 @@ pub struct TxArgs {
     /// What is sent.
     #[command(flatten)]
     pub load: LoadArgs,
+    /// Send nothing: print the streams and the first frame of each, field by field; needs no interface
+    #[arg(long, help_heading = "Traffic")]
+    pub dry_run: bool,
+    /// With --dry-run: write the first frames to this pcap file, --count of them [default: 1000 frames]
+    #[arg(long, value_name = "FILE", help_heading = "Traffic", requires = "dry_run")]
+    pub write: Option<PathBuf>,
     /// What frames carry.
     #[command(flatten)]
     pub probe: ProbeArgs,
+    /// What the headers are.
+    #[command(flatten)]
+    pub headers: HeaderArgs,
     /// From whom and to whom.
     #[command(flatten)]
     pub address: AddressArgs,
@@ -46,14 +55,27 @@ pub struct TxArgs {
     pub output: OutputArgs,
 }
 
+impl TxArgs {
+    /// Refuses what has no effect where nothing is sent.
+    fn validate_dry_run(&self) -> Result<(), ConfigError> {
+        let others =
+            [("--output", self.output.output.is_some()), ("--fail-if", !self.output.fail_if.is_empty())];
+        let given = if self.dry_run { &others[..] } else { &[] };
+        validate_without(
+            given,
+            "--dry-run sends nothing, so there is no Report",
+            "leave out --dry-run, or this flag",
+        )
+    }
+}
+
 impl TryFrom<TxArgs> for TxConfig {
     type Error = ConfigError;
 
     fn try_from(args: TxArgs) -> Result<Self, ConfigError> {
-        let address = args.address.addressing()?;
-        let size = Sizes::Fixed(validate_size(args.load.size.as_deref(), &address)?);
-        let flows = validate_flows(args.load.flows.as_deref(), address.l2, address.src_port)?;
-        let streams = StreamSet::plain(&address, size, flows);
+        args.validate_dry_run()?;
+        let address = args.address.addressing(args.headers.ipv6)?;
+        let streams = args.headers.of_sender(&args.load, &args.address, &address)?;
         let (rings, batch) = args.sockets.rings(DEFAULT_TX_RING)?;
         rings.validate_for(streams.bounds().1, DEFAULT_TX_RING)?;
         let count = validate_count(args.load.count.as_deref())?;
@@ -63,9 +85,10 @@ impl TryFrom<TxArgs> for TxConfig {
         if args.sink.is_none() {
             validate_for_sender(&output.fail_if, rate)?;
         }
+        let iface = args.iface.map(|name| validate_iface("--iface", &name)).transpose()?.unwrap_or_default();
         Ok(Self {
-            iface: validate_iface("--iface", &args.iface)?,
-            sink: validate_sink(&args.iface, args.sink.as_deref())?,
+            sink: validate_sink(&iface, args.sink.as_deref())?,
+            iface,
             placement: args.sockets.placement()?,
             streams,
             rate,

@@ -7,6 +7,7 @@ mod control_link;
 mod cross_check;
 mod deliver;
 pub mod demo;
+pub mod dry_run;
 pub mod explain;
 mod failure;
 mod ground;

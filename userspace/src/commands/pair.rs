@@ -55,7 +55,7 @@ fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
         count_only: false,
         verify: config.verify,
         matches: Match::ours((!config.address.l2).then_some(config.address.port)),
-        shapes: config.streams.shapes((!config.address.l2).then_some(config.address.port)),
+        streams: Some(config.streams.clone()),
         promisc: false,
         run_tag: config.run_tag,
         // Its ring is the default one, whatever the sender's is.
@@ -167,7 +167,8 @@ mod tests {
         let long = Some("16384".to_owned());
         let sockets = SocketArgs { ring: long.clone(), batch: long, ..SocketArgs::default() };
         let config =
-            TxConfig::try_from(TxArgs { iface: "v0".to_owned(), sockets, ..TxArgs::default() }).unwrap();
+            TxConfig::try_from(TxArgs { iface: Some("v0".to_owned()), sockets, ..TxArgs::default() })
+                .unwrap();
         assert_eq!((config.batch, sink_of(&config, "v1").batch), (16_384, DEFAULT_RX_RING));
     }
 }

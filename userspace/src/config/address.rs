@@ -2,7 +2,6 @@
 
 use super::ConfigError;
 use super::number::Whole;
-use crate::units::{FCS_BYTES, FrameSize};
 use macaddr::MacAddr6;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -25,6 +24,8 @@ pub struct Addressing {
     pub vlans: Vec<u16>,
     /// Neither IP nor UDP: EtherType 0x88B5 (IEEE 802 local experimental) right behind the MACs.
     pub l2: bool,
+    /// IPv6 also where no address says so.
+    pub ipv6: bool,
 }
 
 /// What follows the Ethernet header.
@@ -49,17 +50,6 @@ const V4: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(19
 const V6: (Ipv6Addr, Ipv6Addr) =
     (Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0x2001, 2, 0, 0x8000, 0, 0, 0, 1));
 
-/// Bytes of the headers and the probe, each as its standard has them.
-mod bytes {
-    pub const MACS_AND_TYPE: u32 = 14;
-    pub const VLAN_TAG: u32 = 4;
-    pub const IPV4: u32 = 20;
-    pub const IPV6: u32 = 40;
-    pub const UDP: u32 = 8;
-    /// The frame format of this tool: magic, run, stream, sequence, clock and time.
-    pub const PROBE: u32 = 18;
-}
-
 impl Default for Addressing {
     fn default() -> Self {
         Self {
@@ -71,17 +61,19 @@ impl Default for Addressing {
             port: DEFAULT_PORT,
             vlans: Vec::new(),
             l2: false,
+            ipv6: false,
         }
     }
 }
 
 impl Addressing {
-    /// What follows the Ethernet header: IPv6 when either address is.
+    /// What follows the Ethernet header: IPv6 when it is asked for, or either address is.
     #[must_use]
     pub fn family(&self) -> Family {
         match self.src_ip.or(self.dst_ip) {
             _ if self.l2 => Family::L2,
             Some(IpAddr::V6(_)) => Family::V6,
+            None if self.ipv6 => Family::V6,
             Some(IpAddr::V4(_)) | None => Family::V4,
         }
     }
@@ -103,34 +95,6 @@ impl Addressing {
             Family::V4 => Some(V4.1.into()),
             Family::V6 => Some(V6.1.into()),
             Family::L2 => None,
-        }
-    }
-
-    /// The smallest frame that holds headers, probe and FCS, and that Ethernet allows.
-    #[must_use]
-    pub fn least_size(&self) -> FrameSize {
-        let tags = u32::try_from(self.vlans.len()).unwrap_or(u32::MAX);
-        let inner = match self.family() {
-            Family::V4 => bytes::IPV4 + bytes::UDP,
-            Family::V6 => bytes::IPV6 + bytes::UDP,
-            Family::L2 => 0,
-        };
-        let headers =
-            bytes::MACS_AND_TYPE.saturating_add(bytes::VLAN_TAG.saturating_mul(tags)).saturating_add(inner);
-        FrameSize::new(headers.saturating_add(bytes::PROBE + FCS_BYTES)).unwrap_or(FrameSize::MIN)
-    }
-
-    /// The headers in words, for messages.
-    pub(super) fn headers(&self) -> String {
-        let tags = match self.vlans.len() {
-            0 => "",
-            1 => ", a VLAN tag",
-            _ => ", two VLAN tags",
-        };
-        match self.family() {
-            Family::V4 => format!("Ethernet{tags}, IPv4 and UDP"),
-            Family::V6 => format!("Ethernet{tags}, IPv6 and UDP"),
-            Family::L2 => format!("Ethernet{tags}"),
         }
     }
 }

@@ -12,30 +12,14 @@ fn with(ip: Option<&str>, vlans: usize, l2: bool) -> Addressing {
 }
 
 #[test]
-fn the_least_size_is_the_sum_of_the_headers() {
-    let table = [
-        (None, 0, false, 64),
-        (Some("198.19.0.1"), 0, false, 64),
-        (None, 1, false, 68),
-        (None, 2, false, 72),
-        (Some("2001:2::1"), 0, false, 84),
-        (Some("2001:2::1"), 1, false, 88),
-        (Some("2001:2::1"), 2, false, 92),
-        (None, 0, true, 64),
-        (None, 2, true, 64),
-    ];
-    for (ip, vlans, l2, least) in table {
-        assert_eq!(with(ip, vlans, l2).least_size().with_fcs(), least, "{ip:?} {vlans} {l2}");
-    }
-}
-
-#[test]
 fn defaults_are_the_benchmark_networks_of_the_family() {
     let ips = |a: &Addressing| [a.default_src_ip(), a.default_dst_ip()].map(|ip| ip.map(|ip| ip.to_string()));
     let text = |a: &str, b: &str| [Some(a.to_owned()), Some(b.to_owned())];
     assert_eq!(ips(&with(None, 0, false)), text("198.18.0.1", "198.19.0.1"));
     assert_eq!(ips(&with(Some("fe80::1"), 0, false)), text("2001:2::1", "2001:2:0:8000::1"));
     assert_eq!(ips(&with(None, 0, true)), [None, None]);
+    let v6 = Addressing { ipv6: true, ..Addressing::default() };
+    assert_eq!(ips(&v6), text("2001:2::1", "2001:2:0:8000::1"));
 }
 
 #[test]

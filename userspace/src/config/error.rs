@@ -31,7 +31,7 @@ impl ConfigError {
 
 /// The value with control characters written out: one that came from a script must not move a terminal's
 /// cursor.
-fn visible(value: &str) -> String {
+pub(super) fn visible(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for char in value.chars() {
         if char.is_control() { text.extend(char.escape_default()) } else { text.push(char) }

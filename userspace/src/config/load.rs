@@ -1,8 +1,14 @@
 //! What is sent: frame size, rate, count and flows, made valid.
 
+use super::ConfigError;
+use super::headers::words;
 use super::number::Whole;
-use super::{Addressing, ConfigError};
-use crate::units::{FrameSize, RATE_FORMS, RateSpec, grouped};
+use super::size_text::sizes_of;
+use crate::frame::layer::Layer;
+use crate::frame::layout::{Defaults, compile};
+use crate::frame::probe;
+use crate::frame::sizes::Sizes;
+use crate::units::{FCS_BYTES, FrameSize, RATE_FORMS, RateSpec, grouped};
 
 const FLAG_SIZE: &str = "--size";
 const FLAG_RATE: &str = "--rate";
@@ -13,6 +19,14 @@ const COUNT: Whole = Whole {
     most: u64::MAX,
     why: "a run of no frames measures nothing",
     remedy: "--count 1000000, or leave it out",
+};
+
+const SEED: Whole = Whole {
+    flag: "--seed",
+    least: 0,
+    most: u64::MAX,
+    why: "a seed has 64 bits",
+    remedy: "--seed 7, or leave it out for 0",
 };
 
 /// As many flows as the receiver keeps a highest sequence number for, so that reordering is judged inside a flow.
@@ -32,38 +46,40 @@ const RUN_TAG: Whole = Whole {
     remedy: "--run-tag 7, or leave it out for a random one",
 };
 
-/// The frame size, FCS included; without a text the least that the headers leave room for.
+/// Lengths of the frames, FCS included, in any form that they are written in; without a text the least that holds
+/// headers and probe. `seed` names the series of a range.
 ///
 /// # Errors
-/// Below Ethernet's 64 bytes, below what headers and probe need, above [`FrameSize::MAX`], or no number.
-pub fn validate_size(text: Option<&str>, address: &Addressing) -> Result<FrameSize, ConfigError> {
-    let least = address.least_size();
-    let Some(text) = text else { return Ok(least) };
-    let limits = Whole {
-        flag: FLAG_SIZE,
-        least: FrameSize::MIN.with_fcs().into(),
-        most: FrameSize::MAX.with_fcs().into(),
-        why: "the size includes the 4-byte FCS, and 64 is the shortest Ethernet frame",
-        remedy: "--size 64, which is 60 bytes in packet memory",
-    };
-    if text.parse().is_ok_and(|size: u64| size > limits.most) {
-        let longest = grouped(limits.most);
-        let what = format!("the longest frame has {longest} bytes with its FCS");
-        return Err(ConfigError::new(
-            FLAG_SIZE,
-            text,
-            what,
-            format!("{FLAG_SIZE} {} at the most", limits.most),
-        ));
-    }
-    let size = FrameSize::new(limits.read_u32(text)?).unwrap_or(FrameSize::MAX);
-    if size < least { Err(below_least(text, address, least)) } else { Ok(size) }
+/// None of the forms, below Ethernet's 64 bytes or what headers and probe need, or above [`FrameSize::MAX`].
+pub fn validate_sizes(text: Option<&str>, layers: &[Layer], seed: u64) -> Result<Sizes, ConfigError> {
+    let least = least_size(layers)?;
+    let Some(text) = text else { return Ok(Sizes::Fixed(least)) };
+    let sizes = sizes_of(text, seed, None).map_err(|fault| {
+        ConfigError::new(FLAG_SIZE, text, fault.what, format!("{FLAG_SIZE} {}", fault.remedy))
+    })?;
+    if sizes.bounds().0 < least { Err(below_least(text, layers, least)) } else { Ok(sizes) }
 }
 
-fn below_least(text: &str, address: &Addressing, least: FrameSize) -> ConfigError {
-    let least = least.with_fcs();
-    let what = format!("{} with an 18-byte probe and the 4-byte FCS need {least} bytes", address.headers());
+/// The smallest frame that holds headers, probe and FCS, and that Ethernet allows.
+fn least_size(layers: &[Layer]) -> Result<FrameSize, ConfigError> {
+    let layout = compile(layers, &Defaults::BENCHMARK)
+        .map_err(|error| ConfigError::bare("headers", error.to_string(), "fewer of them"))?;
+    let bytes = u32::try_from(layout.header.len() + probe::LEN).unwrap_or(u32::MAX).saturating_add(FCS_BYTES);
+    Ok(FrameSize::new(bytes).unwrap_or(FrameSize::MIN))
+}
+
+fn below_least(text: &str, layers: &[Layer], least: FrameSize) -> ConfigError {
+    let (least, headers) = (least.with_fcs(), words(layers));
+    let what = format!("{headers} with an 18-byte probe and the 4-byte FCS need {least} bytes");
     ConfigError::new(FLAG_SIZE, text, what, format!("{FLAG_SIZE} {least} or more"))
+}
+
+/// What names random series; None without a text.
+///
+/// # Errors
+/// No number of 64 bits.
+pub fn validate_seed(text: Option<&str>) -> Result<Option<u64>, ConfigError> {
+    SEED.read_given(text)
 }
 
 /// The rate; without a text as fast as it goes.
@@ -129,34 +145,50 @@ pub fn validate_run_tag(text: Option<&str>) -> Result<Option<u16>, ConfigError> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Addressing, Headers};
 
     fn what<T: std::fmt::Debug>(result: Result<T, ConfigError>) -> String {
         result.unwrap_err().to_string()
     }
 
+    fn size(text: Option<&str>, vlans: usize, ipv6: bool) -> Result<Sizes, ConfigError> {
+        let address = Addressing { vlans: vec![1; vlans], ipv6, ..Addressing::default() };
+        validate_sizes(text, &Headers::default().layers(&address), 0)
+    }
+
+    fn fixed(size: u32) -> Result<Sizes, ConfigError> {
+        Ok(Sizes::Fixed(FrameSize::new(size).unwrap()))
+    }
+
     #[test]
     fn sizes_below_ethernet_say_that_the_fcs_counts() {
         for text in ["0", "59", "60", "63"] {
-            let message = what(validate_size(Some(text), &Addressing::default()));
+            let message = what(size(Some(text), 0, false));
             assert!(message.starts_with(&format!("--size {text}: ")), "{message}");
-            assert!(message.contains("4-byte FCS") && message.contains("64 to 16,384"), "{message}");
+            assert!(message.contains("4-byte FCS") && message.contains("64 to 16384"), "{message}");
         }
-        let message = what(validate_size(Some("16385"), &Addressing::default()));
+        let message = what(size(Some("16385"), 0, false));
         assert!(
             message.contains("16,384 bytes") && message.contains("--size 16384 at the most"),
             "{message}"
         );
-        assert_eq!(validate_size(Some("64"), &Addressing::default()), Ok(FrameSize::MIN));
-        assert_eq!(validate_size(Some("16384"), &Addressing::default()), Ok(FrameSize::MAX));
+        assert_eq!((size(Some("64"), 0, false), size(Some("16384"), 0, false)), (fixed(64), fixed(16_384)));
     }
 
     #[test]
     fn sizes_below_the_headers_say_the_minimum() {
-        let tagged = Addressing { vlans: vec![100, 200], ..Addressing::default() };
-        let message = what(validate_size(Some("71"), &tagged));
+        let message = what(size(Some("71"), 2, false));
         assert!(message.contains("need 72 bytes") && message.contains("two VLAN tags"), "{message}");
-        assert_eq!(validate_size(Some("72"), &tagged).map(FrameSize::with_fcs), Ok(72));
-        assert_eq!(validate_size(None, &tagged).map(FrameSize::with_fcs), Ok(72));
+        assert_eq!(size(Some("72"), 2, false), fixed(72));
+        assert!(what(size(Some("imix"), 0, true)).contains("need 84 bytes"));
+        assert!(what(size(Some("68-70,71"), 2, false)).starts_with("--size 68-70,71: "));
+    }
+
+    #[test]
+    fn the_least_size_is_the_sum_of_the_headers() {
+        for (vlans, v4, v6) in [(0, 64, 84), (1, 68, 88), (2, 72, 92)] {
+            assert_eq!((size(None, vlans, false), size(None, vlans, true)), (fixed(v4), fixed(v6)));
+        }
     }
 
     #[test]

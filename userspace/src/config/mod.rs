@@ -4,6 +4,7 @@
 mod address;
 mod condition;
 mod error;
+mod headers;
 mod load;
 mod matching;
 mod modes;
@@ -12,7 +13,10 @@ mod output;
 mod placement;
 mod rings;
 mod runs;
+mod size_text;
+mod stream_file;
 mod stream_plan;
+mod tcp_flags;
 mod time;
 
 pub use address::{
@@ -21,7 +25,12 @@ pub use address::{
 };
 pub use condition::{Bound, Condition, Relation, Subject, validate_for_sender};
 pub use error::{ConfigError, validate_without};
-pub use load::{validate_count, validate_flows, validate_rate, validate_run_tag, validate_size};
+pub use headers::{
+    Headers, Tunnel, validate_dscp, validate_mpls, validate_tcp, validate_ttl, validate_tunnel,
+};
+pub use load::{
+    validate_count, validate_flows, validate_rate, validate_run_tag, validate_seed, validate_sizes,
+};
 pub use matching::{Match, validate_match};
 pub use modes::{Modes, XdpChoice, XskChoice};
 pub use output::Output;
@@ -31,5 +40,6 @@ pub use runs::{
     DEFAULT_DURATION, DEFAULT_WAIT_LINK, DEMO_RX, DEMO_TX, DemoConfig, RxConfig, TxConfig, sending_time,
     validate_iface, validate_sink,
 };
+pub use stream_file::read_streams;
 pub use stream_plan::{MAX_STREAMS, StreamPlan, StreamSet};
 pub use time::{LEAST_INTERVAL, validate_interval, validate_span, validate_wait};

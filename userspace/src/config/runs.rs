@@ -1,7 +1,6 @@
 //! The configuration of each command: everything that was chosen, valid and without a word about the machine.
 
 use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Rings, StreamSet};
-use crate::frame::Shape;
 use crate::units::{Nanos, RateSpec};
 
 /// How long a link may take to come up again after a program was attached, unless `--wait-link` says otherwise:
@@ -74,8 +73,8 @@ pub struct RxConfig {
     pub verify: bool,
     /// Which frames are taken.
     pub matches: Match,
-    /// Stacks beyond the plain ones that frames of ours come in.
-    pub shapes: Vec<Shape>,
+    /// The sender's streams, where they are known: a sink must be told where their probes lie.
+    pub streams: Option<StreamSet>,
     /// Whether the interface takes frames for other MACs.
     pub promisc: bool,
     /// The run to follow; None for the first that is seen.

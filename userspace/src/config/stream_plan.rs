@@ -1,10 +1,10 @@
 //! The streams of a sender as they were chosen: headers, lengths, what varies, and how often each takes its turn.
 //! Valid in themselves; addresses that nobody stated are the run's own. Knows no text and no interface.
 
-use super::{Addressing, Family};
+use super::{Addressing, Headers};
 use crate::frame::FrameError;
 use crate::frame::formula::Modifier;
-use crate::frame::layer::{Ethernet, Ipv4, Ipv6, Layer, Udp, Vlan};
+use crate::frame::layer::Layer;
 use crate::frame::layout::{Defaults, Layout, compile};
 use crate::frame::sizes::Sizes;
 use crate::frame::{Shape, headers, mix, probe};
@@ -41,7 +41,13 @@ impl StreamPlan {
     /// # Errors
     /// Headers that cannot be.
     pub fn layout(&self) -> Result<Layout, FrameError> {
-        Ok(compile(&self.layers, &Defaults::BENCHMARK)?)
+        self.layout_to(None)
+    }
+
+    /// The same in a run to that UDP port.
+    fn layout_to(&self, port: Option<u16>) -> Result<Layout, FrameError> {
+        let open = Defaults::BENCHMARK;
+        Ok(compile(&self.layers, &Defaults { dst_port: port.unwrap_or(open.dst_port), ..open })?)
     }
 
     /// Whether each of its frames has room for a probe.
@@ -51,10 +57,11 @@ impl StreamPlan {
         self.layout().is_ok_and(|layout| shortest >= layout.probe() + probe::LEN)
     }
 
-    /// By what a sink knows its frames, and the checksums that hold in them; None where they have no probe.
+    /// By what a sink knows its frames in a run to `port`, and the checksums that hold in them; None where they have no
+    /// probe.
     #[must_use]
-    pub fn shape(&self) -> Option<Shape> {
-        let mut layout = self.layout().ok().filter(|_| self.numbered())?;
+    pub fn shape(&self, port: Option<u16>) -> Option<Shape> {
+        let mut layout = self.layout_to(port).ok().filter(|_| self.numbered())?;
         let bits = self.modified(&layout);
         let set = |at: usize| (at * 8..at * 8 + 16).any(|bit| bits.iter().any(|range| range.contains(&bit)));
         layout.lengths.retain(|length| !set(length.at));
@@ -70,7 +77,7 @@ impl StreamPlan {
 
     /// Whether every sink that takes UDP to `port` knows its frames without being told.
     fn is_plain(&self, shape: &Shape, port: Option<u16>) -> bool {
-        let Ok(layout) = self.layout() else { return false };
+        let Ok(layout) = self.layout_to(port) else { return false };
         let mut frame = layout.header.clone();
         frame.extend(probe::MAGIC.to_be_bytes());
         let found = headers::locate(&frame, port).is_some_and(|found| found.probe == layout.probe());
@@ -93,17 +100,15 @@ impl StreamSet {
         streams.iter().any(|stream| stream.weight > 0).then_some(Self(streams))
     }
 
-    /// The one stream of a run without a stream file.
+    /// The one stream of a run without a word about its headers.
     #[must_use]
     pub fn plain(address: &Addressing, sizes: Sizes, flows: u32) -> Self {
-        let tags = address.vlans.iter().map(|id| Layer::Vlan(Vlan { id: *id, ..Vlan::default() }));
-        let inner = match address.family() {
-            Family::L2 => Vec::new(),
-            Family::V4 => vec![Layer::Ipv4(Ipv4::default()), Layer::Udp(Udp::default())],
-            Family::V6 => vec![Layer::Ipv6(Ipv6::default()), Layer::Udp(Udp::default())],
-        };
-        let ethernet = Layer::Ethernet(Ethernet::default());
-        let layers = std::iter::once(ethernet).chain(tags).chain(inner).collect();
+        Self::one(Headers::default().layers(address), sizes, flows)
+    }
+
+    /// The one stream that flags make.
+    #[must_use]
+    pub fn one(layers: Vec<Layer>, sizes: Sizes, flows: u32) -> Self {
         let (name, modifiers) = ("stream-1".to_owned(), Vec::new());
         Self(vec![StreamPlan { name, weight: 1, sizes, flows, layers, modifiers }])
     }
@@ -144,8 +149,8 @@ impl StreamSet {
     /// The mean length of their frames, as their weights mix them.
     #[must_use]
     pub fn mean(&self) -> MeanSize {
-        // Fine enough for the fractions that periods of up to 65,536 frames have.
-        const UNIT: u128 = 1 << 32;
+        // Exact to a 65,536th of a byte, and small enough for rates of any link.
+        const UNIT: u128 = 1 << 16;
         let (mut frames, mut bytes) = (0u128, 0u128);
         for stream in &self.0 {
             let (weight, mean) = (u128::from(stream.weight), stream.sizes.mean());
@@ -162,7 +167,7 @@ impl StreamSet {
     /// The shapes that a sink which takes UDP to `port` must be told: of the streams that are not plain.
     #[must_use]
     pub fn shapes(&self, port: Option<u16>) -> Vec<Shape> {
-        let told = |plan: &StreamPlan| plan.shape().filter(|shape| !plan.is_plain(shape, port));
+        let told = |plan: &StreamPlan| plan.shape(port).filter(|shape| !plan.is_plain(shape, port));
         let mut shapes: Vec<Shape> = self.0.iter().filter_map(told).collect();
         shapes.dedup();
         shapes
@@ -189,7 +194,7 @@ mod tests {
     fn the_mean_is_weighted() {
         let imix = StreamSet::new(vec![stream(7, 64), stream(4, 594), stream(1, 1518)]).unwrap();
         let mean = imix.mean();
-        assert!((mean.bytes_a_frame() - 4342.0 / 12.0).abs() < 1e-6, "{mean:?}");
+        assert!((mean.bytes_a_frame() - 4342.0 / 12.0).abs() < 1e-4, "{mean:?}");
         let sizes = [(64, 7), (594, 4), (1518, 1)].into_iter();
         let sizes = sizes.flat_map(|(size, n)| std::iter::repeat_n(FrameSize::new(size).unwrap(), n));
         assert_eq!(Sizes::Pattern(sizes.collect()).mean(), MeanSize { frames: 12, bytes: 4342 });

@@ -14,7 +14,7 @@ const HOST_NEEDS: [u16; 3] = [0x0800, 0x0806, 0x86DD];
 /// How the program is loaded.
 pub fn options(config: &RxConfig) -> RxOptions {
     let Match { udp_port, vlan, ether_type, any } = config.matches;
-    let shapes = shapes(&config.shapes).iter().map(told).collect();
+    let shapes = shapes(config).iter().map(told).collect();
     RxOptions {
         udp_port,
         shapes,
@@ -28,14 +28,19 @@ pub fn options(config: &RxConfig) -> RxOptions {
 
 /// What the workers look for.
 pub fn inspector(config: &RxConfig) -> Inspector {
-    let shapes = shapes(&config.shapes).into();
+    let shapes = shapes(config).into();
     Inspector { udp_port: config.matches.udp_port, verify: config.verify, shapes }
 }
 
 /// The shapes as frames may arrive: NICs take the outermost tag out of a frame, or leave it in.
-fn shapes(shapes: &[Shape]) -> Vec<Shape> {
+fn shapes(config: &RxConfig) -> Vec<Shape> {
+    let told = config.streams.as_ref().map(|streams| streams.shapes(config.matches.udp_port));
+    with_and_without_tags(told.unwrap_or_default())
+}
+
+fn with_and_without_tags(shapes: Vec<Shape>) -> Vec<Shape> {
     let stripped: Vec<Shape> = shapes.iter().filter_map(Shape::without_outer_tag).collect();
-    [shapes, &stripped].concat()
+    [shapes, stripped].concat()
 }
 
 /// A shape in the program's words. What lies beyond 16 bits is beyond every header, and never holds there either.
@@ -128,7 +133,7 @@ mod tests {
             end: None,
         };
         let plain = Shape { checks: vec![check(12, 0x86DD)], probe: 70_000, ..tagged.clone() };
-        let all = shapes(&[tagged.clone(), plain.clone()]);
+        let all = with_and_without_tags(vec![tagged.clone(), plain.clone()]);
         assert_eq!(all[..2], [tagged.clone(), plain.clone()]);
         assert_eq!((all.len(), &all[2].checks, all[2].probe), (3, &vec![check(12, 0x0800)], 42));
         let same = xdp::Check { at: 16, mask: u16::MAX, value: 0x0800 };

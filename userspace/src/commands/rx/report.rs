@@ -152,7 +152,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let (latency_ns, latency_absent) = latency(sink, run);
     let (device_counters, disagreement) = device_counters(sink, run);
     let balance = books::balance(sink, run);
-    let streams = books::streams(run, &balance);
+    let streams = books::streams(sink, run, &balance);
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         id: start.map_or_else(
