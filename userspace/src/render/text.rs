@@ -3,7 +3,9 @@
 use super::header::{header, labelled};
 use super::words::{UNKNOWN, count, path, percent, plural, scaled, seconds};
 use super::{books, table};
-use crate::report::{CoreRow, Cpu, LatencyKind, LatencyNs, QueueRow, Rates, Report, StreamRow, Totals};
+use crate::report::{
+    CoreRow, Cpu, LatencyKind, LatencyNs, QueueRow, Rates, Report, SizeRow, StreamRow, Totals,
+};
 use crate::units::{grouped, span};
 use std::io::{self, Write};
 
@@ -23,6 +25,7 @@ pub fn text(report: &Report, out: &mut impl Write) -> io::Result<()> {
     section(out, "device", &[cross_check(r)])?;
     section(out, "queues", &queues(&r.queues))?;
     section(out, "streams", &streams(&r.streams))?;
+    section(out, "sizes", &sizes(&r.sizes))?;
     r.findings.iter().try_for_each(|finding| writeln!(out, "{finding}"))
 }
 
@@ -128,6 +131,28 @@ fn queues(rows: &[QueueRow]) -> Vec<String> {
     };
     let rows: Vec<_> = rows.iter().map(cells).collect();
     table::lines(["queue", "core", "frames", "bytes", "kernel drops"], &rows)
+}
+
+/// A table when there is more than one size.
+fn sizes(rows: &[SizeRow]) -> Vec<String> {
+    if rows.len() < 2 {
+        return Vec::new();
+    }
+    let all: u64 = rows.iter().map(|row| row.frames).sum();
+    let cells = |row: &SizeRow| {
+        let size = match (row.from_bytes, row.to_bytes) {
+            (from, to) if from == to => grouped(from.into()),
+            (from, to) => format!("{} to {}", grouped(from.into()), grouped(to.into())),
+        };
+        [size, grouped(row.frames), format!("{:.2}", share(row.frames, all))]
+    };
+    let rows: Vec<_> = rows.iter().map(cells).collect();
+    table::lines(["bytes with FCS", "frames", "per cent"], &rows)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn share(part: u64, all: u64) -> f64 {
+    part as f64 * 100.0 / all.max(1) as f64
 }
 
 fn streams(rows: &[StreamRow]) -> Vec<String> {
