@@ -107,7 +107,11 @@ const TX: &[(&str, &str, &str)] = &[
 
 /// The same after `rx --iface` an interface that does not exist.
 const RX: &[(&str, &str, &str)] = &[
-    ("--match tcp", "--match tcp: there is no such match", "--match 'udp port 9', l2, 'ethertype 0x0806' or any"),
+    (
+        "--match tcp",
+        "--match tcp: there is no such match",
+        "--match 'udp port 9', l2, 'ethertype 0x0806' or any",
+    ),
     ("--match vlan", "--match vlan: there is no such match", "'vlan 100' alone or in front of one of them"),
     ("--match l2 --port 9", "--port: --match says already", "either --port or --match"),
     ("--count 0", "--count 0: a run of no frames", "leave it out"),
