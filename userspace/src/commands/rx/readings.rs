@@ -14,6 +14,9 @@ const PERIOD: Nanos = Nanos::from_millis(100);
 /// The same behind an END, where another run may begin soon: what was read last must lie between the two.
 const PERIOD_AFTER_END: Nanos = Nanos(SILENCE_AFTER_END.0 / 2);
 
+/// From a first to a last moment; None before the first.
+type Span = Option<(Nanos, Nanos)>;
+
 /// All counters at one moment.
 #[derive(Debug, Clone)]
 struct Reading {
@@ -37,9 +40,9 @@ pub struct Window {
     /// The meter from shortly before the first frame to the last look within the run.
     pub meter: (Meter, Meter),
     /// In count-only, when the first and the last frame that was counted were noticed: within one look of the truth.
-    pub noticed: Option<(Nanos, Nanos)>,
+    pub noticed: Span,
     /// The same of probes.
-    pub noticed_probes: Option<(Nanos, Nanos)>,
+    pub noticed_probes: Span,
     /// How the link was lost within the run: up to its END, where that was heard.
     pub link: Outages,
     /// The same with the time in which the sink waited for the next run.
@@ -68,7 +71,7 @@ pub struct Readings {
     started_at: String,
     meter: (Meter, Meter),
     /// When frames, and probes among them, were noticed first and last.
-    noticed: (Option<(Nanos, Nanos)>, Option<(Nanos, Nanos)>),
+    noticed: (Span, Span),
     /// Frames counted, and probes among them, when they were last looked at.
     counted: (u64, u64),
     next: Nanos,
@@ -233,7 +236,7 @@ impl Readings {
             return false;
         }
         let Counted(sum) = self.now(program);
-        let until = |noticed: Option<(Nanos, Nanos)>| Some((noticed.map_or(now, |(first, _)| first), now));
+        let until = |noticed: Span| Some((noticed.map_or(now, |(first, _)| first), now));
         let (counted, probes) = self.counted;
         if sum.counted > counted {
             self.noticed.0 = until(self.noticed.0);
