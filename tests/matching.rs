@@ -102,6 +102,7 @@ fn another_generator_is_measured_without_a_run_of_ours() {
         let (pps, seconds) = (rx.at("/rates/pps").as_f64(), rx.at("/duration_s").as_f64());
         assert!((pps.unwrap() * seconds.unwrap() - 1_000.0).abs() < 1.0, "{rx}");
         assert!(rx.at("/rates/l2_bps").as_f64() > Some(0.0) && !rx.has_finding("nothing-received"), "{rx}");
+        assert_eq!(rx.at("/cpu/ns_per_frame").is_null(), count_only, "receiving them is work: {rx}");
         assert!(!rx.has_finding("takes-all"), "the host needs nothing of this interface: {rx}");
     }
 }
@@ -183,6 +184,18 @@ fn one_vlan_is_taken_and_others_are_left() {
             assert_eq!(received.known("rejected"), 0, "{received}");
         }
     }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn where_a_vlan_stays_silent_the_remedy_names_offloads_that_take_tags_out() {
+    let Some(lab) = lab() else { return };
+    let rx = sink(&lab, &["--match", "vlan 5"]);
+    let rx = interrupted(rx);
+    let findings = rx.at("/findings").as_array().unwrap();
+    let nothing = findings.iter().find(|finding| finding["code"] == "nothing-received").unwrap();
+    let remedy = nothing["remedy"].as_str().unwrap();
+    assert!(remedy.contains("tag 5") && remedy.contains("ethtool -K v1 rxvlan off"), "{remedy}");
 }
 
 #[test]

@@ -123,6 +123,32 @@ fn as_many_shapes_as_there_can_be_are_taken_and_the_last_one_is_asked() {
 
 #[test]
 #[ignore = "needs root: scripts/test.sh"]
+fn the_limits_of_a_shape_are_the_same_on_both_sides() {
+    let nothing = |at| HalfCheck { at, mask: u16::MAX, value: 0 };
+    let failing = HalfCheck { at: 20, mask: u16::MAX, value: 1 };
+    let twenty_and_one = [vec![nothing(20); 20], vec![failing]].concat();
+    let cases = [
+        ("the last bytes of the longest headers", vec![nothing(510)], 512, true),
+        ("a byte beyond them", vec![nothing(511)], 512, false),
+        ("all beyond them", vec![nothing(512)], 0, false),
+        ("a probe beyond them", Vec::new(), 513, false),
+        ("a probe at the first byte", Vec::new(), 0, true),
+        ("a check too many", twenty_and_one, 512, true),
+        ("a check that fails", vec![failing], 512, false),
+        ("a value outside the mask", vec![HalfCheck { mask: 0, ..failing }], 512, false),
+    ];
+    for (name, checks, at, ours) in cases {
+        let shape = Shape { checks, probe: at, sums: Vec::new(), end: None };
+        let sink = Sink { shapes: vec![shape], ..Sink::PLAIN };
+        let mut frame = vec![0; 600];
+        frame[at..at + 18].copy_from_slice(&probe(1));
+        assert_eq!(counted(&sink, &frame).ours == 1, ours, "{name}");
+        assert_eq!(matches!(inspector(&sink).inspect(&frame), Inspected::Probe { .. }), ours, "{name}");
+    }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
 fn within_a_vlan_nothing_else_is_taken_not_even_control_frames() {
     let tagged = |stream| {
         let ip = ipv4(IpNumber::UDP, &udp(PORT, &probe(stream)), |_| ());

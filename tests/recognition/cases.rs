@@ -138,7 +138,9 @@ fn any_base() -> impl Strategy<Value = Vec<u8>> {
 
 /// A frame made to have `shape`, as far as its bytes can.
 fn shaped(mut frame: Vec<u8>, shape: &Shape, stream: u16) -> Vec<u8> {
-    frame.resize(frame.len().max(shape.probe.min(600) + 18), 0xA5);
+    let furthest = shape.checks.iter().map(|check| check.at).chain([shape.probe]).max().unwrap_or(0);
+    // Beyond the limits of headers, and not as far as a frame could never reach.
+    frame.resize(frame.len().max(furthest.min(600) + 18), 0xA5);
     if let Some(place) = frame.get_mut(shape.probe..shape.probe + 18) {
         place.copy_from_slice(&frames::probe(stream));
     }

@@ -14,8 +14,7 @@ const DROPS_PERIOD: Nanos = Nanos::from_millis(10);
 /// Silence after which the thread may sleep between turns, unless a run was announced.
 const DORMANT_AFTER: Nanos = Nanos::from_millis(2_000);
 
-/// Runs of one sink that are told one by one, at the most: an endless sink must not fill memory. Of older
-/// ones only the sums are kept.
+/// Runs of one sink that are told one by one: an endless sink must not fill memory. Of older ones the sums are kept.
 pub const MAX_RUNS: usize = 1024;
 
 /// A control frame on its way to whoever answers it.
@@ -66,7 +65,7 @@ struct TallyBook {
     current: Option<u16>,
     /// What the turns cost since the open tally's run began; None before the first.
     load: Option<Load>,
-    /// Whether the last turn brought frames of the run.
+    /// Whether the last turn brought frames that count.
     fruitful: bool,
     /// Drops when the open tally began, and when they were last read.
     drops_before: RxDrops,
@@ -102,7 +101,7 @@ impl<P: RxPort> RxWorker<P> {
         let Self { port, spec, latch, control, book, .. } = self;
         book.follow(latch.epoch());
         let mut arrived = None;
-        let mut probes = false;
+        let (mut probes, mut others) = (false, false);
         let n = port.recv(spec.batch as usize, |frame| {
             // The clock is read once a turn, and only when there is something to time.
             let now = *arrived.get_or_insert_with(spec.clock);
@@ -117,11 +116,18 @@ impl<P: RxPort> RxWorker<P> {
                     book.control(&probe, body, control);
                     give_way(&probe, body, latch, now);
                 }
-                Inspected::Rejected(Reason::NotOurs) => book.open.other(frame.wire_len, now),
+                Inspected::Rejected(Reason::NotOurs) => {
+                    others = spec.others;
+                    book.open.other(frame.wire_len, now);
+                }
                 Inspected::Rejected(reason) => book.open.reject(reason),
             }
         })?;
-        book.fruitful = probes;
+        book.fruitful = probes || others;
+        if others {
+            // Without a run the work begins with the first of them.
+            book.load.get_or_insert_default();
+        }
         if let (true, Some(now)) = (probes, arrived) {
             latch.touch(now);
         }

@@ -32,15 +32,23 @@ pub fn inspector(config: &RxConfig) -> Inspector {
     Inspector { udp_port: config.matches.udp_port, verify: config.verify, shapes }
 }
 
-/// The shapes as frames may arrive: NICs take the outermost tag out of a frame, or leave it in.
+/// The shapes that the program and the workers are told.
 fn shapes(config: &RxConfig) -> Vec<Shape> {
     let told = config.streams.as_ref().map(|streams| streams.shapes(config.matches.udp_port));
-    with_and_without_tags(told.unwrap_or_default())
+    with_and_without_tags(&told.unwrap_or_default())
 }
 
-fn with_and_without_tags(shapes: Vec<Shape>) -> Vec<Shape> {
-    let stripped: Vec<Shape> = shapes.iter().filter_map(Shape::without_outer_tag).collect();
-    [shapes, stripped].concat()
+/// The shapes as frames may arrive: NICs take the outermost tag out of a frame, or leave it in. Each once, since every one
+/// is asked of each frame in turn; streams that differ in numbers only have the same.
+fn with_and_without_tags(shapes: &[Shape]) -> Vec<Shape> {
+    let stripped = shapes.iter().filter_map(Shape::without_outer_tag);
+    let mut all: Vec<Shape> = Vec::new();
+    for shape in shapes.iter().cloned().chain(stripped) {
+        if !all.contains(&shape) {
+            all.push(shape);
+        }
+    }
+    all
 }
 
 /// A shape in the program's words. What lies beyond 16 bits is beyond every header, and never holds there either.
@@ -124,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn each_tagged_shape_is_told_twice_and_each_number_as_it_is() {
+    fn each_tagged_shape_is_told_with_its_tag_and_without_and_each_number_as_it_is() {
         let check = |at, value| HalfCheck { at, mask: u16::MAX, value };
         let tagged = Shape {
             checks: vec![check(12, 0x8100), check(16, 0x0800)],
@@ -133,7 +141,7 @@ mod tests {
             end: None,
         };
         let plain = Shape { checks: vec![check(12, 0x86DD)], probe: 70_000, ..tagged.clone() };
-        let all = with_and_without_tags(vec![tagged.clone(), plain.clone()]);
+        let all = with_and_without_tags(&[tagged.clone(), plain.clone(), tagged.clone()]);
         assert_eq!(all[..2], [tagged.clone(), plain.clone()]);
         assert_eq!((all.len(), &all[2].checks, all[2].probe), (3, &vec![check(12, 0x0800)], 42));
         let same = xdp::Check { at: 16, mask: u16::MAX, value: 0x0800 };

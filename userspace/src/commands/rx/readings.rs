@@ -14,6 +14,9 @@ const PERIOD: Nanos = Nanos::from_millis(100);
 /// The same behind an END, where another run may begin soon: what was read last must lie between the two.
 const PERIOD_AFTER_END: Nanos = Nanos(SILENCE_AFTER_END.0 / 2);
 
+/// From a first to a last moment; None before the first.
+type Span = Option<(Nanos, Nanos)>;
+
 /// All counters at one moment.
 #[derive(Debug, Clone)]
 struct Reading {
@@ -37,7 +40,9 @@ pub struct Window {
     /// The meter from shortly before the first frame to the last look within the run.
     pub meter: (Meter, Meter),
     /// In count-only, when the first and the last frame that was counted were noticed: within one look of the truth.
-    pub noticed: Option<(Nanos, Nanos)>,
+    pub noticed: Span,
+    /// The same of probes.
+    pub noticed_probes: Span,
     /// How the link was lost within the run: up to its END, where that was heard.
     pub link: Outages,
     /// The same with the time in which the sink waited for the next run.
@@ -65,7 +70,8 @@ pub struct Readings {
     run: Option<u16>,
     started_at: String,
     meter: (Meter, Meter),
-    noticed: Option<(Nanos, Nanos)>,
+    /// When frames, and probes among them, were noticed first and last.
+    noticed: (Span, Span),
     /// Frames counted, and probes among them, when they were last looked at.
     counted: (u64, u64),
     next: Nanos,
@@ -130,7 +136,7 @@ impl Readings {
             run: None,
             started_at: machine::wall_clock(),
             meter: (meter.clone(), meter),
-            noticed: None,
+            noticed: (None, None),
             counted: (0, 0),
             next: Nanos(0),
             link: LinkWatch::begin(on.ifindex, monotonic()),
@@ -220,7 +226,7 @@ impl Readings {
         self.first = self.first.or(Some(self.epoch));
         self.started_at = machine::wall_clock();
         self.meter = (meter.clone(), meter);
-        self.noticed = None;
+        self.noticed = (None, None);
     }
 
     /// In count-only, notes when counted frames were seen to grow in number; whether probes have. Elsewhere the workers
@@ -230,13 +236,19 @@ impl Readings {
             return false;
         }
         let Counted(sum) = self.now(program);
+        let until = |noticed: Span| Some((noticed.map_or(now, |(first, _)| first), now));
         let (counted, probes) = self.counted;
         if sum.counted > counted {
-            self.counted = (sum.counted, sum.counted_probes().max(probes));
-            self.noticed = Some((self.noticed.map_or(now, |(first, _)| first), now));
+            self.noticed.0 = until(self.noticed.0);
+            self.counted.0 = sum.counted;
         }
         // Frames of others are no sign of life of a run.
-        self.counted.1 > probes
+        let grown = sum.counted_probes() > probes;
+        if grown {
+            self.noticed.1 = until(self.noticed.1);
+            self.counted.1 = sum.counted_probes();
+        }
+        grown
     }
 
     fn close(&mut self, until: Reading) {
@@ -253,7 +265,8 @@ impl Readings {
             queues,
             device,
             meter: self.meter.clone(),
-            noticed: self.noticed,
+            noticed: self.noticed.0,
+            noticed_probes: self.noticed.1,
             link: self.link_at_end.take().unwrap_or(link_and_after),
             link_and_after,
         });

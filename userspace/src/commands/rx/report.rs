@@ -102,8 +102,11 @@ fn gather<'r>(
     let drops = tally.drops.unwrap_or_default();
     let first = window.epoch <= 1 || sink.readings.is_first(window.epoch);
     let xdp: QueueCounters = window.queues.iter().copied().sum();
-    let (arrivals, frames) =
-        if sink.config.count_only { (window.noticed, xdp.counted) } else { (tally.arrivals, tally.probes) };
+    let (arrivals, frames) = if sink.config.count_only {
+        (window.noticed_probes, xdp.counted_probes())
+    } else {
+        (tally.arrivals, tally.probes)
+    };
     RunFacts {
         // Redirect is settled before the first frame of the first run.
         swap: if first { sink.swap } else { Swap::default() },
@@ -172,7 +175,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         balance,
         latency_ns,
         latency_absent,
-        cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, run.tally.load, run.tally.probes),
+        cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, run.tally.load, volume.frames),
         device_counters,
         queues: run.queues.clone(),
         streams,
@@ -248,7 +251,7 @@ fn latency(sink: &Sink<'_>, run: &RunFacts<'_>) -> (Option<LatencyNs>, Option<St
             () if run.tally.foreign_clock > 0 => {
                 absent("the sender stamps with another clock than this host's")
             }
-            () => absent("no frame was received"),
+            () => absent("no frame of a run was received"),
         };
     };
     let latency = LatencyNs {

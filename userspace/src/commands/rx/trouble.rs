@@ -47,10 +47,8 @@ fn nothing(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>) -> Option
     let port =
         matches.udp_port.map_or_else(String::new, |port| format!(", and that it sends to UDP port {port}"));
     let vlan = matches.vlan.map_or_else(String::new, |vlan| {
-        format!(
-            "; whether frames still have their tag {vlan} here (ethtool -K {} rxvlan off)",
-            sink.facts.name
-        )
+        let on = &sink.facts.name;
+        format!("; whether tag {vlan} is still in the frames here: ethtool -K {on} rxvlan off, and txvlan off at the other end of a veth")
     });
     (arrived == 0).then(|| {
         Finding::new(Code::NothingReceived, severity, name(sink), "no frame of a run was received")
