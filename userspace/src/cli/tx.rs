@@ -3,8 +3,8 @@
 use super::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
 use crate::config::{
     ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, TxConfig, sending_time, validate_count, validate_flows,
-    validate_for_sender, validate_iface, validate_rate, validate_run_tag, validate_sink, validate_size,
-    validate_span, validate_wait,
+    validate_for_sender, validate_iface, validate_rate, validate_resolve, validate_run_tag, validate_sink,
+    validate_size, validate_span, validate_wait,
 };
 use crate::units::Nanos;
 use clap::Args;
@@ -34,6 +34,12 @@ pub struct TxArgs {
     /// From whom and to whom.
     #[command(flatten)]
     pub address: AddressArgs,
+    /// Find the MAC for --dst-ip: from the kernel's neighbour table, or by ARP or neighbour discovery
+    ///
+    /// Of a destination behind a gateway it is the gateway's. With --vlan the question is tagged as the frames are, and
+    /// the destination is taken to be on that network's link.
+    #[arg(long, help_heading = "Addresses")]
+    pub resolve: bool,
     /// Queues, cores, rings and modes.
     #[command(flatten)]
     pub sockets: SocketArgs,
@@ -50,6 +56,7 @@ impl TryFrom<TxArgs> for TxConfig {
 
     fn try_from(args: TxArgs) -> Result<Self, ConfigError> {
         let address = args.address.addressing()?;
+        let resolve = validate_resolve(args.resolve, address.dst_ip, address.dst_mac.is_some(), address.l2)?;
         let (rings, batch) = args.sockets.rings(DEFAULT_TX_RING)?;
         let count = validate_count(args.load.count.as_deref())?;
         let duration = validate_span("--duration", args.load.duration.as_deref())?;
@@ -71,6 +78,7 @@ impl TryFrom<TxArgs> for TxConfig {
             modes: args.sockets.modes(args.replace)?,
             flows: validate_flows(args.load.flows.as_deref(), address.l2, address.src_port)?,
             address,
+            resolve,
             verify: !args.probe.no_verify,
             run_tag: validate_run_tag(args.probe.run_tag.as_deref())?,
             wait_link: validate_wait("--wait-link", args.wait_link.as_deref(), DEFAULT_WAIT_LINK)?,

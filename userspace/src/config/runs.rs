@@ -2,6 +2,7 @@
 
 use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Rings};
 use crate::units::{FrameSize, Nanos, RateSpec};
+use std::net::IpAddr;
 
 /// How long a link may take to come up again after a program was attached, unless `--wait-link` says otherwise:
 /// real NICs reset and renegotiate, which takes up to several seconds.
@@ -38,6 +39,8 @@ pub struct TxConfig {
     pub modes: Modes,
     /// From whom and to whom.
     pub address: Addressing,
+    /// Whether the MAC of the destination IP, which is then stated, is to be looked up.
+    pub resolve: bool,
     /// Distinct source address and port pairs: 1 to 65,536.
     pub flows: u32,
     /// Whether frames carry a UDP checksum for the sink to verify.
@@ -75,6 +78,8 @@ pub struct RxConfig {
     pub verify: bool,
     /// Which frames are ours.
     pub matches: Match,
+    /// Addresses that are answered for with the interface's MAC while the sink runs.
+    pub answer: Vec<IpAddr>,
     /// Whether the interface takes frames for other MACs.
     pub promisc: bool,
     /// The run to follow; None for the first that is seen.

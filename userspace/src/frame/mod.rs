@@ -7,6 +7,7 @@ pub mod control;
 pub mod headers;
 pub mod inspect;
 pub mod modifier;
+pub mod neighbour;
 mod patch;
 mod plausible;
 pub mod probe;
