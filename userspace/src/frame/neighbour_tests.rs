@@ -52,8 +52,8 @@ fn a_solicitation_byte_by_byte() {
         0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
         0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, 0xbb, 0xcc, 0xdd,
         // The complement of 2001 + db8 + 1 + ff02 + 1 + ffbb + ccdd + 20 + 3a (pseudo-header)
-        // + 8700 + 2001 + db8 + aabb + ccdd + 101 + 200 + 1 = 52aeb, folded 2af0
-        135, 0, 0xd5, 0x0f,  0, 0, 0, 0,
+        // + 8700 + 2001 + db8 + aabb + ccdd + 101 + 200 + 1 = 52902, folded 2907
+        135, 0, 0xd6, 0xf8,  0, 0, 0, 0,
         0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xaa, 0xbb, 0xcc, 0xdd,
         1, 1, 2, 0, 0, 0, 0, 1,
     ];
