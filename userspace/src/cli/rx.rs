@@ -2,9 +2,9 @@
 
 use super::{HeaderArgs, OutputArgs, ProbeArgs, SocketArgs};
 use crate::config::{
-    ConfigError, DEFAULT_PORT, DEFAULT_RX_RING, DEFAULT_WAIT_LINK, Match, RxConfig, validate_count,
-    validate_iface, validate_match, validate_port, validate_run_tag, validate_span, validate_wait,
-    validate_without,
+    ConfigError, DEFAULT_PORT, DEFAULT_RX_RING, DEFAULT_WAIT_LINK, Match, RxConfig, validate_answer,
+    validate_count, validate_iface, validate_match, validate_port, validate_run_tag, validate_span,
+    validate_wait, validate_without,
 };
 use clap::Args;
 
@@ -21,6 +21,9 @@ pub struct RxArgs {
     /// Take frames for other MACs as well
     #[arg(long)]
     pub promisc: bool,
+    /// Answer for these addresses, 16 at the most, while running: ARP requests and neighbour solicitations
+    #[arg(long, value_name = "IPS", allow_negative_numbers = true)]
+    pub answer: Option<String>,
     /// Stop once so many frames have come; those of the next few milliseconds are counted too
     #[arg(long, value_name = "FRAMES", allow_negative_numbers = true, help_heading = "Traffic")]
     pub count: Option<String>,
@@ -108,6 +111,7 @@ impl RxArgs {
             verify: !self.probe.no_verify,
             matches,
             streams: self.headers.of_sink()?,
+            answer: validate_answer(self.answer.as_deref())?,
             promisc: self.promisc,
             run_tag: validate_run_tag(self.probe.run_tag.as_deref())?,
             batch,

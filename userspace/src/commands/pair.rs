@@ -56,6 +56,7 @@ fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
         verify: config.verify,
         matches: Match::ours((!config.address.l2).then_some(config.address.port)),
         streams: Some(config.streams.clone()),
+        answer: Vec::new(),
         promisc: false,
         run_tag: config.run_tag,
         // Its ring is the default one, whatever the sender's is.
@@ -84,10 +85,10 @@ pub fn run(
     share_cores(&mut tx, &mut rx);
     let (tx_cores, rx_cores) = (tx.placement.cores.as_deref(), rx.placement.cores.as_deref());
     let one_core = placement::on_one_core(tx_cores.unwrap_or_default(), rx_cores.unwrap_or_default());
-    let until_end = UntilEnd::default();
+    let (until_end, vlans) = (UntilEnd::default(), tx.address.vlans.clone());
     let (ready, peer) = channel();
     thread::scope(|scope| {
-        let sink = scope.spawn(|| receive(&rx, enter_rx, ready, until_end.clone(), interrupt));
+        let sink = scope.spawn(|| receive((&rx, &vlans), enter_rx, ready, until_end.clone(), interrupt));
         let (tx, end) = (&tx, &until_end);
         let sender = scope.spawn(move || {
             let sent = send(tx, enter_tx, &peer, end, interrupt);
@@ -112,15 +113,17 @@ pub fn run(
     })
 }
 
+/// Receives what a sender sends with these VLAN tags.
 fn receive(
-    config: &RxConfig,
+    (config, vlans): (&RxConfig, &[u16]),
     enter: Enter<'_>,
     ready: Channel<Option<KnownPeer>>,
     until_end: UntilEnd,
     interrupt: &Interrupt,
 ) -> Result<Vec<Report>, Failure> {
     enter()?;
-    let sink = Sink::open(config, interrupt)?;
+    let mut sink = Sink::open(config, interrupt)?;
+    sink.expect_vlans(vlans);
     // A sender that is gone has failed and says so itself.
     let _ = ready.send(sink.peer());
     sink.run(interrupt, Some(until_end))

@@ -2,6 +2,7 @@
 
 use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Rings, StreamSet};
 use crate::units::{Nanos, RateSpec};
+use std::net::IpAddr;
 
 /// How long a link may take to come up again after a program was attached, unless `--wait-link` says otherwise:
 /// real NICs reset and renegotiate, which takes up to several seconds.
@@ -38,6 +39,8 @@ pub struct TxConfig {
     pub modes: Modes,
     /// From whom and to whom.
     pub address: Addressing,
+    /// Whether the MAC of the destination IP, which is then stated, is to be looked up.
+    pub resolve: bool,
     /// Whether frames carry a UDP checksum for the sink to verify.
     pub verify: bool,
     /// The run's tag; None for a random one.
@@ -75,6 +78,8 @@ pub struct RxConfig {
     pub matches: Match,
     /// The sender's streams, where they are known: a sink must be told where their probes lie.
     pub streams: Option<StreamSet>,
+    /// Addresses that are answered for with the interface's MAC while the sink runs.
+    pub answer: Vec<IpAddr>,
     /// Whether the interface takes frames for other MACs.
     pub promisc: bool,
     /// The run to follow; None for the first that is seen.

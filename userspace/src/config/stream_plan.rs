@@ -164,9 +164,11 @@ impl StreamSet {
         }
     }
 
-    /// The shapes that a sink which takes UDP to `port` must be told: of the streams that are not plain.
+    /// The shapes that a sink which takes UDP to `port` must be told: of the streams that are not plain. A sink that
+    /// takes no UDP has said so, and is not told of plain streams over it either.
     #[must_use]
     pub fn shapes(&self, port: Option<u16>) -> Vec<Shape> {
+        let port = port.or(Some(Defaults::BENCHMARK.dst_port));
         let told = |plan: &StreamPlan| plan.shape(port).filter(|shape| !plan.is_plain(shape, port));
         let mut shapes: Vec<Shape> = self.0.iter().filter_map(told).collect();
         shapes.dedup();

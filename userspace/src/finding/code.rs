@@ -71,6 +71,14 @@ pub enum Code {
     NoMemory,
     /// No sink answered, and no destination was given.
     SinkNotFound,
+    /// Nobody answered for the destination's address.
+    AddressUnresolved,
+    /// An address that is to be answered for is the interface's own.
+    AnsweredByKernel,
+    /// The interface may drop frames with VLAN tags that nobody registered.
+    VlanFilter,
+    /// The interface takes VLAN tags out of frames.
+    VlanOffload,
     /// The output file cannot be written.
     OutputFile,
     /// The link went down within the run.

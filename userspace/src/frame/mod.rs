@@ -11,6 +11,7 @@ pub mod inspect;
 pub mod layer;
 pub mod layout;
 pub mod mix;
+pub mod neighbour;
 mod patch;
 mod plausible;
 pub mod probe;

@@ -1,5 +1,6 @@
 //! `rx`: from a configuration to an attached sink and a Report a run.
 
+mod answer;
 mod attach;
 mod books;
 mod fall_back;
@@ -14,8 +15,10 @@ mod report;
 mod shift;
 mod talk;
 mod trouble;
+mod vlan;
 mod watch;
 
+use self::answer::Answering;
 use self::attach::{Attached, Ports, attach};
 use self::fall_back::Swap;
 use self::readings::{Device, Readings, Window};
@@ -70,6 +73,7 @@ pub struct Sink<'a> {
     memory: Memory,
     latch: Arc<Latch>,
     talk: Talk,
+    answering: Option<Answering>,
     control: SyncSender<ControlFrame>,
     readings: Readings,
     findings: Vec<Finding>,
@@ -123,6 +127,8 @@ impl<'a> Sink<'a> {
         let (control, frames) = sync_channel(CONTROL_QUEUE);
         let mut findings = attached.notes.clone();
         findings.extend(notes);
+        let (answering, own) = answer::open(&config.answer, &facts)?;
+        findings.extend(own);
         findings.extend(placement::shared(&facts.name, &seats).filter(|_| !config.count_only));
         let talk = talk(link, frames, &latch, &facts, &seats);
         let device =
@@ -138,6 +144,7 @@ impl<'a> Sink<'a> {
             memory,
             latch,
             talk,
+            answering,
             control,
             readings,
             findings,
@@ -154,6 +161,15 @@ impl<'a> Sink<'a> {
         sink.findings.extend(takes_all);
         notice(config.output.quiet, "rx", sink.ready());
         Ok(sink)
+    }
+
+    /// Takes into account that frames with these VLAN ids are to come, outermost first.
+    pub fn expect_vlans(&mut self, ids: &[u16]) {
+        let found = vlan::vlan_findings(&self.facts, ids);
+        if !self.config.output.quiet {
+            tell(&found);
+        }
+        self.findings.extend(found);
     }
 
     /// What it waits for, in words.
@@ -206,6 +222,9 @@ impl<'a> Sink<'a> {
             watched.failed.extend(self.disagreement());
         }
         watched.failed.extend(self.panicked.then(|| report_parts::worker_lost(&self.facts.name)));
+        if let Some(answering) = &self.answering {
+            notice(self.config.output.quiet, "rx", answering.words());
+        }
         let windows = self.readings.finish(&self.latch);
         let mut intervals = watched.intervals;
         intervals.push_back(live.finish(monotonic(), self.sums()));

@@ -167,6 +167,9 @@ impl<'w, 'a> Watch<'w, 'a> {
         loop {
             let now = monotonic();
             let failed = self.sink.talk.turn(now).err().or_else(|| self.removed());
+            if let Some(answering) = &mut self.sink.answering {
+                answering.turn();
+            }
             let sums = self.sink.sums();
             self.turn_over(now, live);
             self.before = sums;

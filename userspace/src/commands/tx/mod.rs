@@ -5,6 +5,7 @@ mod attach;
 mod discover;
 mod offer;
 mod report;
+mod resolve;
 mod streams;
 mod trouble;
 
