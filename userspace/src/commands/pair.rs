@@ -85,10 +85,10 @@ pub fn run(
     share_cores(&mut tx, &mut rx);
     let (tx_cores, rx_cores) = (tx.placement.cores.as_deref(), rx.placement.cores.as_deref());
     let one_core = placement::on_one_core(tx_cores.unwrap_or_default(), rx_cores.unwrap_or_default());
-    let (until_end, vlans) = (UntilEnd::default(), tx.address.vlans.clone());
+    let until_end = UntilEnd::default();
     let (ready, peer) = channel();
     thread::scope(|scope| {
-        let sink = scope.spawn(|| receive((&rx, &vlans), enter_rx, ready, until_end.clone(), interrupt));
+        let sink = scope.spawn(|| receive(&rx, enter_rx, ready, until_end.clone(), interrupt));
         let (tx, end) = (&tx, &until_end);
         let sender = scope.spawn(move || {
             let sent = send(tx, enter_tx, &peer, end, interrupt);
@@ -113,17 +113,15 @@ pub fn run(
     })
 }
 
-/// Receives what a sender sends with these VLAN tags.
 fn receive(
-    (config, vlans): (&RxConfig, &[u16]),
+    config: &RxConfig,
     enter: Enter<'_>,
     ready: Channel<Option<KnownPeer>>,
     until_end: UntilEnd,
     interrupt: &Interrupt,
 ) -> Result<Vec<Report>, Failure> {
     enter()?;
-    let mut sink = Sink::open(config, interrupt)?;
-    sink.expect_vlans(vlans);
+    let sink = Sink::open(config, interrupt)?;
     // A sender that is gone has failed and says so itself.
     let _ = ready.send(sink.peer());
     sink.run(interrupt, Some(until_end))

@@ -129,6 +129,7 @@ impl<'a> Sink<'a> {
         findings.extend(notes);
         let (answering, own) = answer::open(&config.answer, &facts)?;
         findings.extend(own);
+        findings.extend(vlan::remarks(config, &facts));
         findings.extend(placement::shared(&facts.name, &seats).filter(|_| !config.count_only));
         let talk = talk(link, frames, &latch, &facts, &seats);
         let device =
@@ -161,15 +162,6 @@ impl<'a> Sink<'a> {
         sink.findings.extend(takes_all);
         notice(config.output.quiet, "rx", sink.ready());
         Ok(sink)
-    }
-
-    /// Takes into account that frames with these VLAN ids are to come, outermost first.
-    pub fn expect_vlans(&mut self, ids: &[u16]) {
-        let found = vlan::vlan_findings(&self.facts, ids);
-        if !self.config.output.quiet {
-            tell(&found);
-        }
-        self.findings.extend(found);
     }
 
     /// What it waits for, in words.

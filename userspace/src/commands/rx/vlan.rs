@@ -1,9 +1,22 @@
 //! Whether the sink's interface lets tagged frames through, and as they were sent. Knows no frame.
 
+use crate::config::{RxConfig, StreamPlan, StreamSet};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::vlan::{VlanOffloads, vlan_offloads};
 use crate::host::{InterfaceFacts, kind};
 use crate::report::PathVerdict;
+
+/// What stands in the way of the tagged frames that a sink was told to expect: those of one VLAN, or of its sender's
+/// first stream that has tags.
+#[must_use]
+pub fn remarks(config: &RxConfig, facts: &InterfaceFacts) -> Vec<Finding> {
+    let streams = config.streams.iter().flat_map(StreamSet::streams).map(StreamPlan::vlans);
+    let told = streams.chain(config.matches.vlan.map(|id| vec![id]));
+    // Id 0 stands for any number of tags.
+    told.into_iter()
+        .find(|ids| ids.first().is_some_and(|id| *id > 0))
+        .map_or_else(Vec::new, |ids| vlan_findings(facts, &ids))
+}
 
 /// What stands in the way of frames with these VLAN ids, outermost first; nothing where that cannot be read.
 #[must_use]
