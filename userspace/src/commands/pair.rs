@@ -167,7 +167,8 @@ mod tests {
         let long = Some("16384".to_owned());
         let sockets = SocketArgs { ring: long.clone(), batch: long, ..SocketArgs::default() };
         let config =
-            TxConfig::try_from(TxArgs { iface: "v0".to_owned(), sockets, ..TxArgs::default() }).unwrap();
+            TxConfig::try_from(TxArgs { iface: Some("v0".to_owned()), sockets, ..TxArgs::default() })
+                .unwrap();
         assert_eq!((config.batch, sink_of(&config, "v1").batch), (16_384, DEFAULT_RX_RING));
     }
 }
