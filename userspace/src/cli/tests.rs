@@ -1,7 +1,9 @@
 //! The way of a command line into the configuration: which end of a demo gets what, and what is contradictory.
 
 use crate::cli::{Cli, Command};
-use crate::config::{ConfigError, DemoConfig, Match, RxConfig, TxConfig, XdpChoice, XskChoice};
+use crate::config::{ConfigError, DemoConfig, Match, RxConfig, StreamSet, TxConfig, XdpChoice, XskChoice};
+use crate::frame::layer::Layer;
+use crate::frame::sizes::Sizes;
 use crate::units::{FrameSize, Nanos, RateSpec};
 use clap::{CommandFactory, Parser};
 
@@ -92,6 +94,50 @@ fn each_end_of_a_demo_gets_its_own() {
     assert_eq!((tx.modes.xdp, rx.modes.xdp), (XdpChoice::Auto, XdpChoice::Generic));
     assert_eq!((tx.run_tag, rx.run_tag), (Some(3), Some(3)));
     assert!(tx.output.json && rx.output.json);
+}
+
+#[test]
+fn flags_of_headers_make_one_stream() {
+    let layers = |flags: &str| -> Vec<&'static str> {
+        let config = tx(flags).unwrap();
+        let [stream] = config.streams.streams() else { panic!("{config:?}") };
+        stream.layers.iter().map(Layer::name).collect()
+    };
+    assert_eq!(layers("--ipv6 --tcp syn --vlan 1"), ["ethernet", "vlan", "ipv6", "tcp"]);
+    assert_eq!(layers("--mpls 16,17 --gre"), ["ethernet", "mpls", "mpls", "ipv4", "gre", "ipv4", "udp"]);
+    let sizes = tx("--size 64-1518 --seed 7").unwrap().streams.streams()[0].sizes.clone();
+    assert!(matches!(sizes, Sizes::Uniform { seed: 7, .. }), "{sizes:?}");
+}
+
+#[test]
+fn a_sink_is_told_of_headers_that_are_not_plain() {
+    let told = |flags: &str| rx(flags).unwrap().streams.map(|set| set.streams()[0].layers.len());
+    assert_eq!((told(""), told("--ipv6"), told("--tcp syn")), (None, None, Some(3)));
+    assert_eq!((told("--vxlan 5 --ipv6"), told("--gtpu 1"), told("--mpls 16")), (Some(7), Some(6), Some(4)));
+    let demo_told = |flags: &str| demo(flags).unwrap().rx.streams.is_some();
+    assert!(!demo_told("--vlan 2,1 --ipv6 --flows 9 --size imix:bcd") && !demo_told("--l2"));
+    assert!(demo_told("--tcp syn") && demo_told("--gre"));
+}
+
+#[test]
+fn a_stream_file_goes_to_both_ends() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let text = "[[stream]]\nname = \"a\"\nsize = \"64-99\"\n[[stream]]\nlayers = [{ ethernet = {} }, { mpls = {} }]\n";
+    std::fs::write(file.path(), text).unwrap();
+    let flag = format!("--stream {}", file.path().display());
+    let (sent, heard) = (tx(&flag).unwrap().streams, rx(&flag).unwrap().streams.unwrap());
+    let names = |set: &StreamSet| set.streams().iter().map(|s| s.name.clone()).collect::<Vec<_>>();
+    assert_eq!((names(&sent), &sent), (vec!["a".to_owned(), "stream-2".to_owned()], &heard));
+    assert_eq!(demo(&flag).unwrap().rx.streams, Some(heard.clone()));
+    assert_ne!(tx(&format!("{flag} --seed 1")).unwrap().streams, heard);
+    std::fs::write(file.path(), b"\xff").unwrap();
+    assert_eq!(tx(&flag).unwrap_err().what, "it is no text");
+}
+
+#[test]
+fn a_dry_run_needs_no_interface() {
+    let Command::Tx(args) = parse("xsk-gen tx --dry-run --rate 1kpps") else { panic!() };
+    assert_eq!(TxConfig::try_from(*args).unwrap().iface, "");
 }
 
 #[test]
