@@ -4,12 +4,14 @@
 mod demo;
 mod explain;
 mod groups;
+mod replay;
 mod rx;
 mod tx;
 
 pub use demo::DemoArgs;
 pub use explain::ExplainArgs;
 pub use groups::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
+pub use replay::ReplayArgs;
 pub use rx::RxArgs;
 pub use tx::TxArgs;
 

@@ -1,6 +1,6 @@
 //! `tx`: its flags, and their way into [`TxConfig`].
 
-use super::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
+use super::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, ReplayArgs, SocketArgs};
 use crate::config::{
     ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, TxConfig, sending_time, validate_count, validate_flows,
     validate_for_sender, validate_iface, validate_rate, validate_run_tag, validate_sink, validate_size,
@@ -28,6 +28,9 @@ pub struct TxArgs {
     /// What is sent.
     #[command(flatten)]
     pub load: LoadArgs,
+    /// A capture to send instead.
+    #[command(flatten)]
+    pub replay: ReplayArgs,
     /// What frames carry.
     #[command(flatten)]
     pub probe: ProbeArgs,
@@ -49,6 +52,7 @@ impl TryFrom<TxArgs> for TxConfig {
     type Error = ConfigError;
 
     fn try_from(args: TxArgs) -> Result<Self, ConfigError> {
+        let replay = args.replay()?;
         let address = args.address.addressing()?;
         let (rings, batch) = args.sockets.rings(DEFAULT_TX_RING)?;
         let count = validate_count(args.load.count.as_deref())?;
@@ -65,7 +69,9 @@ impl TryFrom<TxArgs> for TxConfig {
             size: validate_size(args.load.size.as_deref(), &address)?,
             rate,
             count,
-            duration: sending_time(count, duration),
+            // A capture ends by itself, or was asked not to.
+            duration: if replay.is_some() { duration } else { sending_time(count, duration) },
+            replay,
             batch,
             rings,
             modes: args.sockets.modes(args.replace)?,

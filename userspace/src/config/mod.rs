@@ -10,6 +10,7 @@ mod modes;
 mod number;
 mod output;
 mod placement;
+mod replay;
 mod rings;
 mod runs;
 mod time;
@@ -25,6 +26,7 @@ pub use matching::{Match, validate_match};
 pub use modes::{Modes, XdpChoice, XskChoice};
 pub use output::Output;
 pub use placement::{Placement, validate_list, validate_placement};
+pub use replay::Replay;
 pub use rings::{DEFAULT_BATCH, DEFAULT_RX_RING, DEFAULT_TX_RING, Rings, validate_batch};
 pub use runs::{
     DEFAULT_DURATION, DEFAULT_WAIT_LINK, DEMO_RX, DEMO_TX, DemoConfig, RxConfig, TxConfig, sending_time,

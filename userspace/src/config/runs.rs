@@ -1,6 +1,6 @@
 //! The configuration of each command: everything that was chosen, valid and without a word about the machine.
 
-use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Rings};
+use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Replay, Rings};
 use crate::units::{FrameSize, Nanos, RateSpec};
 
 /// How long a link may take to come up again after a program was attached, unless `--wait-link` says otherwise:
@@ -24,7 +24,9 @@ pub struct TxConfig {
     pub placement: Placement,
     /// Ethernet frame length, FCS included; large enough for headers and probe.
     pub size: FrameSize,
-    /// The rate asked for.
+    /// The capture to send instead of frames of our own; its frames have sizes of their own.
+    pub replay: Option<Replay>,
+    /// The rate asked for; of a replay only where it has no speed.
     pub rate: RateSpec,
     /// Frames to send; None without a limit.
     pub count: Option<u64>,

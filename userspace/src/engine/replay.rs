@@ -8,7 +8,7 @@ use crate::port::{PortError, Slot, Source, TxPort};
 use crate::units::{FCS_BYTES, Nanos};
 use std::sync::Arc;
 
-/// How late a frame may leave without the schedule being moved: as much as the loop's own jitter costs, and as a
+/// How late a frame behind a whole batch of late ones may be without the schedule being moved: together as much as a
 /// [`crate::pace::Pacer`] lets a stalled sender catch up.
 const CREDIT: Nanos = Nanos::from_millis(1);
 
@@ -109,6 +109,9 @@ impl<P: TxPort> ReplayWorker<P> {
         let sent = self.port.send(self.batch, &mut self.film)?;
         self.holdups.submitted(sent, self.progress.link_away(), now)?;
         self.submitted += sent as u64;
+        if sent == self.batch {
+            self.film.give_up();
+        }
         Ok(sent)
     }
 
@@ -158,21 +161,28 @@ impl Film {
         at <= self.elapsed && self.duration.is_none_or(|end| at < end)
     }
 
-    /// Whether the next frame is due. One that is later than [`CREDIT`] moves the schedule: what was missed is not
-    /// followed by a burst that is in no capture.
+    /// Whether the next frame is due.
     fn has_due(&mut self) -> bool {
         let Next::Frame(_, at) = self.reel.peek() else {
             self.waiting.get_or_insert(self.elapsed);
             return false;
         };
-        let lag = if self.paced { self.elapsed - (at + self.late) } else { self.elapsed };
         if let Some(since) = self.waiting.take() {
-            self.starved = self.starved + (self.elapsed - since).min(lag);
-        }
-        if self.paced {
-            self.late = self.late + (lag - CREDIT);
+            let late = if self.paced { self.elapsed - (at + self.late) } else { self.elapsed };
+            self.starved = self.starved + (self.elapsed - since).min(late);
         }
         self.is_due(at)
+    }
+
+    /// Moves the schedule to where the next frame is later by [`CREDIT`] only: what could not be sent in time is not
+    /// followed by a burst that is in no capture.
+    fn give_up(&mut self) {
+        if let Next::Frame(_, at) = self.reel.peek()
+            && self.paced
+        {
+            let lag = self.elapsed.min(self.duration.unwrap_or(self.elapsed)) - (at + self.late);
+            self.late = self.late + (lag - CREDIT);
+        }
     }
 
     fn bytes_in(&self, slot: Slot) -> u64 {
@@ -257,6 +267,7 @@ impl<P: TxPort + Send> Worker for ReplayWorker<P> {
 
     fn end(&mut self, now: Nanos) {
         self.film.look_at(now);
+        self.film.give_up();
         self.film.window.get_or_insert(self.film.elapsed);
         self.holdups.over(now);
         self.progress.set_shortfall(self.film.shortfall());

@@ -84,17 +84,40 @@ fn a_frame_leaves_when_it_is_due_and_not_before() {
 }
 
 #[test]
-fn a_stall_moves_the_schedule_and_is_no_burst() {
-    // A frame every millisecond; the worker is away for ten.
+fn a_hiccup_is_caught_up_and_the_schedule_stays() {
     let frames: Vec<(u32, usize)> = (0..30).map(|n| (n * 1_000_000, 60)).collect();
     let mut bench = bench(&frames, recorded(), None);
     (0..10).for_each(|ms| drop(bench.at(ms * 1_000_000)));
-    assert_eq!(bench.at(20_000_000).len(), 12, "as many as a millisecond holds are caught up");
-    assert_eq!(bench.at(21_000_000).len(), 13);
-    (22..40).for_each(|ms| drop(bench.at(ms * 1_000_000)));
-    let books = bench.finish(40_000_000);
-    assert_eq!((books.built, books.late), (30, Nanos(9_000_000)));
-    assert_eq!(books.shortfall, 30 * 9 / 29, "as many as the schedule has in nine milliseconds");
+    assert_eq!(bench.at(16_000_000).len(), 17);
+    (17..31).for_each(|ms| drop(bench.at(ms * 1_000_000)));
+    let books = bench.finish(31_000_000);
+    assert_eq!((books.built, books.late, books.shortfall), (30, Nanos(0), 0));
+}
+
+#[test]
+fn a_stall_moves_the_schedule_and_is_no_burst() {
+    // A frame every millisecond; the worker is away for thirty, and a batch is eight.
+    let frames: Vec<(u32, usize)> = (0..60).map(|n| (n * 1_000_000, 60)).collect();
+    let mut bench = bench(&frames, recorded(), None);
+    (0..10).for_each(|ms| drop(bench.at(ms * 1_000_000)));
+    assert_eq!(bench.at(40_000_000).len(), 10 + 8, "one batch");
+    assert_eq!(bench.at(40_000_001).len(), 10 + 8 + 2, "and a millisecond more are caught up");
+    assert_eq!(bench.at(41_000_000).len(), 10 + 8 + 3);
+    (42..90).for_each(|ms| drop(bench.at(ms * 1_000_000)));
+    let books = bench.finish(90_000_000);
+    assert_eq!((books.built, books.late), (60, Nanos(21_000_000)));
+    assert_eq!(books.shortfall, 60 * 21 / 59, "as many as the schedule has in that time");
+}
+
+#[test]
+fn what_was_due_at_the_end_and_not_sent_is_shortfall() {
+    let frames: Vec<(u32, usize)> = (0..60).map(|n| (n * 1_000_000, 60)).collect();
+    let mut bench = bench(&frames, recorded(), Some(Nanos::from_millis(50)));
+    (0..10).for_each(|ms| drop(bench.at(ms * 1_000_000)));
+    assert_eq!(bench.worker.turn(Nanos(50_001_000)), Turn::Finished);
+    let books = bench.finish(50_000_000);
+    assert_eq!((books.built, books.late), (10, Nanos(39_000_000)));
+    assert_eq!(books.shortfall, 10 * 39 / 9);
 }
 
 #[test]

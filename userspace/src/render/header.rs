@@ -1,7 +1,7 @@
 //! The first lines of a run: where, in which modes, and what is offered.
 
 use super::words::{UNKNOWN, kind, list, plural, scaled, seconds, xdp_mode, xsk_mode};
-use crate::report::{Interface, Offered, Setup, XskModeUsed};
+use crate::report::{Interface, Offered, OfferedPcap, Setup, XskModeUsed};
 use crate::units::{grouped, si};
 
 /// A title and labelled lines, each ended by a line feed: the interface, the modes obtained, the workers, and the
@@ -13,8 +13,8 @@ pub fn header(command: &str, interface: &Interface, setup: &Setup, offered: Opti
     line("modes", modes(setup));
     line("workers", workers(setup));
     line("offered", offered.map_or_else(|| UNKNOWN.to_owned(), load));
-    if let Some(offered) = offered {
-        line("", addresses(offered));
+    if let Some(addresses) = offered.and_then(addresses) {
+        line("", addresses);
     }
     out
 }
@@ -59,33 +59,66 @@ fn workers(setup: &Setup) -> String {
 }
 
 fn load(offered: &Offered) -> String {
-    let rate = match offered.rate_pps {
-        None => "as fast as it goes".to_owned(),
-        Some(pps) => format!(
-            "{} (L1 {}, L2 {})",
-            si(pps, "pps"),
-            scaled(offered.rate_l1_bps, "bit/s"),
-            scaled(offered.rate_l2_bps, "bit/s"),
-        ),
-    };
+    let rate = rate(offered);
     let count = offered.count.map(|n| plural(n, "frame"));
     let time = offered.duration_s.map(|s| seconds(Some(s)));
     let limits: Vec<String> = [count, time].into_iter().flatten().collect();
     let limits = if limits.is_empty() { "until stopped".to_owned() } else { limits.join(" or ") };
-    let flows = plural(offered.flows.into(), "flow");
-    format!("{} bytes with FCS, {rate}, {limits}, {flows}", grouped(offered.size_bytes.into()))
+    match (&offered.pcap, offered.size_bytes) {
+        (Some(pcap), _) => format!("{}, {rate}, {}", capture(pcap), passes(pcap, &limits)),
+        (None, size) => {
+            let size = size.map_or_else(|| UNKNOWN.to_owned(), |size| grouped(size.into()));
+            let flows = offered.flows.map_or_else(String::new, |n| format!(", {}", plural(n.into(), "flow")));
+            format!("{size} bytes with FCS, {rate}, {limits}{flows}")
+        }
+    }
 }
 
-fn addresses(offered: &Offered) -> String {
-    let macs = format!("{} → {}", offered.src_mac, offered.dst_mac);
+fn rate(offered: &Offered) -> String {
+    let bits = |bps| scaled(bps, "bit/s");
+    match offered.pcap.as_ref().and_then(|pcap| pcap.speed) {
+        // Exact: it is what was typed.
+        Some(1.0) => return "at the recorded times".to_owned(),
+        Some(speed) => return format!("at {speed} times the recorded speed"),
+        None => {}
+    }
+    match (offered.rate_pps, offered.rate_l1_bps, offered.rate_l2_bps) {
+        (Some(pps), None, None) => si(pps, "pps"),
+        (Some(pps), l1, l2) => format!("{} (L1 {}, L2 {})", si(pps, "pps"), bits(l1), bits(l2)),
+        (None, Some(l1), _) => format!("L1 {}", bits(Some(l1))),
+        (None, None, Some(l2)) => format!("L2 {}", bits(Some(l2))),
+        (None, None, None) => "as fast as it goes".to_owned(),
+    }
+}
+
+fn capture(pcap: &OfferedPcap) -> String {
+    match (pcap.frames, pcap.bytes) {
+        (Some(frames), Some(bytes)) => {
+            format!("{} ({}, {} bytes with FCS)", pcap.file, plural(frames, "frame"), grouped(bytes))
+        }
+        _ => pcap.file.clone(),
+    }
+}
+
+fn passes(pcap: &OfferedPcap, limits: &str) -> String {
+    match pcap.loops {
+        Some(1) => "once".to_owned(),
+        Some(n) => format!("{} times", grouped(n)),
+        None => format!("again and again, {limits}"),
+    }
+}
+
+/// None of a capture, whose frames have their own.
+fn addresses(offered: &Offered) -> Option<String> {
+    let macs = format!("{} → {}", offered.src_mac.as_ref()?, offered.dst_mac.as_ref()?);
     let vlans: String = offered.vlans.iter().map(|id| format!(", VLAN {id}")).collect();
     let end = |ip: &Option<String>, port: Option<u16>| Some((ip.clone()?, port?));
     let from = end(&offered.src_ip, offered.src_port);
     let checks = if offered.verify { "" } else { ", not verified" };
-    match (from, end(&offered.dst_ip, offered.dst_port)) {
+    Some(match (from, end(&offered.dst_ip, offered.dst_port)) {
         (Some((src, src_port)), Some((dst, dst_port))) => {
             format!("{macs}{vlans}, {src} port {src_port} → {dst} port {dst_port}{checks}")
         }
         _ => format!("{macs}{vlans}, no IP{checks}"),
-    }
+    })
 }

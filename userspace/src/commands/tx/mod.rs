@@ -4,6 +4,7 @@ mod announce;
 mod attach;
 mod discover;
 mod offer;
+mod replay;
 mod report;
 mod trouble;
 
@@ -11,6 +12,7 @@ use self::announce::Farewell;
 use self::attach::Attached;
 use self::discover::Peer;
 use self::offer::Offer;
+use self::replay::Replay;
 use super::control_link::ControlLink;
 use super::interrupt::Interrupt;
 use super::link_watch::{LinkWatch, Outages};
@@ -22,7 +24,7 @@ use super::privileges::{self, Needs};
 use super::sockets::{self, Memory, Sockets, Wanted};
 use super::{Failure, afford, ground, pair, tell};
 use crate::config::{DEFAULT_TX_RING, TxConfig};
-use crate::engine::{self, Crew, Outcome, Progress, Running, TxWorker, Worker};
+use crate::engine::{self, Crew, Outcome, Progress, ReplaySpec, ReplayWorker, Running, TxWorker, Worker};
 use crate::finding::Finding;
 use crate::frame::Stream;
 use crate::host::netdev::Direction;
@@ -65,7 +67,10 @@ pub struct Sender<'a> {
     config: &'a TxConfig,
     facts: InterfaceFacts,
     offer: Offer,
-    link: ControlLink,
+    /// The capture that is sent instead of frames of our own.
+    replay: Option<Replay>,
+    /// How a sink is talked to; none is, about a capture.
+    link: Option<ControlLink>,
     seats: Vec<Seat>,
     ports: Vec<XskTx>,
     xsk_mode: XskModeUsed,
@@ -109,20 +114,27 @@ impl<'a> Sender<'a> {
     /// What stands in the way.
     pub fn open(config: &'a TxConfig, peer: Option<Peer>, interrupt: &Interrupt) -> Result<Self, Failure> {
         let facts = ground::survey(&config.iface, config.wait_link, interrupt)?;
-        let chunk = xsk::chunk_for(u32::try_from(config.size.in_memory()).unwrap_or(u32::MAX));
-        ground::check_size(&facts, config.size, config.address.vlans.len(), chunk)?;
-        let memory = Memory::of(&config.rings, DEFAULT_TX_RING, chunk.unwrap_or(xsk::MAX_CHUNK_BYTES));
+        let chunk = chunk_bytes(config, &facts)?;
+        let memory = Memory::of(&config.rings, DEFAULT_TX_RING, chunk);
+        let replay = Replay::open(config, &facts, chunk)?;
         let cores =
             placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Lowest)?;
-        let limit = u32::try_from(cores.len()).unwrap_or(u32::MAX);
+        // Two queues would not keep the order of a capture.
+        let limit = if replay.is_some() { 1 } else { u32::try_from(cores.len()).unwrap_or(u32::MAX) };
         let queues =
             placement::queues(&facts.name, config.placement.queues.as_deref(), facts.tx_queues, limit)?;
         let seats = placement::seats(&queues, &cores);
         afford::check(&facts.name, seats.len(), memory)?;
         afford::foretell(&config.output, "tx", seats.len(), memory);
-        let mut link = ControlLink::open(&facts, offer::udp_port(config))?;
         let run = config.run_tag.unwrap_or_else(offer::random_tag);
-        let peer = discover::destination(config, &facts, peer, &mut link, run, interrupt)?;
+        let (link, peer) = match &replay {
+            Some(_) => (None, Peer::NOBODY),
+            None => {
+                let mut link = ControlLink::open(&facts, offer::udp_port(config))?;
+                let peer = discover::destination(config, &facts, peer, &mut link, run, interrupt)?;
+                (Some(link), peer)
+            }
+        };
         let offer = Offer::new(config, &facts, &peer, run, &seats)?;
 
         let wanted = Wanted::new(&facts, config.modes, memory, Direction::Tx);
@@ -136,6 +148,7 @@ impl<'a> Sender<'a> {
             config,
             facts,
             offer,
+            replay,
             link,
             seats,
             ports,
@@ -183,21 +196,28 @@ impl<'a> Sender<'a> {
         interrupt: &Interrupt,
         told: Option<&OnceLock<LastWord>>,
     ) -> Result<Report, Failure> {
-        notice(self.config.output.quiet, "tx", self.offer.words());
+        let words = self.replay.as_ref().map_or_else(|| self.offer.words(), Replay::words);
+        notice(self.config.output.quiet, "tx", words);
         let began = monotonic();
-        announce::start(&mut self.link, &self.offer)?;
+        if let Some(link) = &mut self.link {
+            announce::start(link, &self.offer)?;
+        }
         let started_at = machine::wall_clock();
         let before = (Meter::read(), DeviceCounters::read(self.facts.ifindex).ok());
         let progress: Vec<_> = self.seats.iter().map(|_| Arc::new(Progress::default())).collect();
+        // Threads have the privileges of the one that starts them.
+        self.findings.extend(privileges::reduce(Needs::of(&self.config.output), || true));
         let crews = self.crews(&progress)?;
         let stop = Arc::new(AtomicBool::new(false));
         let mut live = self.live();
-        self.findings.extend(privileges::reduce(Needs::of(&self.config.output), || true));
         let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN, privileges::none)
             .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
         let mut link = LinkWatch::begin(self.facts.ifindex, monotonic());
         let (asked, gone) = attend(&running, &stop, &progress, (&mut live, &mut link), interrupt);
         let outcomes = running.join();
+        if let Some(replay) = &mut self.replay {
+            replay.finish();
+        }
         let intervals = live.finish(monotonic(), Sums::of(&progress));
         let aftermath = Aftermath {
             panicked: outcomes.is_none(),
@@ -213,7 +233,8 @@ impl<'a> Sender<'a> {
         let word = announce::last_word(&self.offer, &aftermath);
         let farewell = Farewell { began, sink_answers: self.sink_answers, interrupted: asked };
         // On an interface that is gone nothing can be said, and that it is gone is told already.
-        let unsaid = announce::end(&mut self.link, &self.offer, &word, farewell).err();
+        let unsaid =
+            self.link.as_mut().and_then(|link| announce::end(link, &self.offer, &word, farewell).err());
         self.findings.extend(unsaid.filter(|_| !aftermath.interface_gone()));
         if let Some(told) = told {
             // Said once.
@@ -239,6 +260,16 @@ impl<'a> Sender<'a> {
     fn crews(&mut self, progress: &[Arc<Progress>]) -> Result<Vec<Crew>, Failure> {
         let mut workers: Vec<(u32, Box<dyn Worker>)> = Vec::new();
         let ports = std::mem::take(&mut self.ports);
+        if let Some(replay) = &mut self.replay {
+            let (reel, paced) = replay.start(self.config.count)?;
+            let (batch, duration) = (self.config.batch, self.config.duration);
+            let spec = ReplaySpec { batch, duration, paced, slots: self.memory.chunks };
+            let seated = ports.into_iter().zip(&self.seats).zip(progress).next();
+            workers.extend(seated.map(|((port, seat), progress)| -> (u32, Box<dyn Worker>) {
+                (seat.core, Box::new(ReplayWorker::new(port, reel, spec, Arc::clone(progress))))
+            }));
+            return Ok(placement::crews(workers));
+        }
         for ((space, port), (seat, progress)) in (0u16..).zip(ports).zip(self.seats.iter().zip(progress)) {
             let stream = Stream::new(self.offer.stream(space)).map_err(|e| offer::unbuildable(&e))?;
             let pacer = Pacer::new(self.offer.rate, self.offer.limits(space), self.config.batch)
@@ -248,6 +279,20 @@ impl<'a> Sender<'a> {
         }
         Ok(placement::crews(workers))
     }
+}
+
+/// Bytes a chunk: for frames of the configured size, or for the longest of a capture that the interface lets through.
+///
+/// # Errors
+/// A configured size that does not fit the interface or a chunk.
+fn chunk_bytes(config: &TxConfig, facts: &InterfaceFacts) -> Result<u32, Failure> {
+    if config.replay.is_some() {
+        let chunks = ground::longest_frames(facts.mtu).map(xsk::chunk_for);
+        return Ok(chunks.into_iter().flatten().next().unwrap_or(xsk::MAX_CHUNK_BYTES));
+    }
+    let chunk = xsk::chunk_for(u32::try_from(config.size.in_memory()).unwrap_or(u32::MAX));
+    ground::check_size(facts, config.size, config.address.vlans.len(), chunk)?;
+    Ok(chunk.unwrap_or(xsk::MAX_CHUNK_BYTES))
 }
 
 /// Watches the workers until they have finished, the interface is gone, or the user has had enough: when that was, and

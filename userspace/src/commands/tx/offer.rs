@@ -9,7 +9,7 @@ use crate::frame::{Addresses, FrameError, L3, Stack, Start, StreamSpec};
 use crate::host::{InterfaceFacts, machine};
 use crate::pace::Limits;
 use crate::report::Offered;
-use crate::units::FrameRate;
+use crate::units::{FrameRate, RateError, RateSpec};
 use macaddr::MacAddr6;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::IpAddr;
@@ -74,6 +74,13 @@ pub fn unbuildable(error: &FrameError) -> Finding {
         .remedy("another --size, --flows or set of addresses")
 }
 
+/// A rate that is none on this link.
+pub fn no_rate(facts: &InterfaceFacts, rate: RateSpec, error: &RateError) -> Finding {
+    Finding::new(Code::NoLinkSpeed, Severity::Fail, format!("--rate {rate}"), error.to_string())
+        .why(format!("{} has no speed that a percentage could be taken of", facts.name))
+        .remedy("--rate in pps or bps, for instance 1Mpps or 10Gbps")
+}
+
 impl Offer {
     /// Makes the configuration concrete.
     ///
@@ -86,16 +93,10 @@ impl Offer {
         run: u16,
         seats: &[Seat],
     ) -> Result<Self, Failure> {
-        let rate = config.rate.resolve(config.size, facts.line_speed_bps()).map_err(|error| {
-            Finding::new(
-                Code::NoLinkSpeed,
-                Severity::Fail,
-                format!("--rate {}", config.rate),
-                error.to_string(),
-            )
-            .why(format!("{} has no speed that a percentage could be taken of", facts.name))
-            .remedy("--rate in pps or bps, for instance 1Mpps or 10Gbps")
-        })?;
+        let rate = config
+            .rate
+            .resolve(config.size, facts.line_speed_bps())
+            .map_err(|error| no_rate(facts, config.rate, &error))?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let started_unix_ns = u64::try_from(started.as_nanos()).unwrap_or(0);
         Ok(Self {
@@ -169,20 +170,21 @@ pub fn offered(start: &Start, run: u16) -> Offered {
     let bits = |bytes: u32| start.rate_pps.map(|pps| pps * f64::from(bytes) * 8.0);
     let addresses = &start.addresses;
     Offered {
-        size_bytes: start.size_bytes,
+        size_bytes: Some(start.size_bytes),
+        pcap: None,
         rate_pps: start.rate_pps,
         rate_l1_bps: bits(start.size_bytes.saturating_add(crate::units::WIRE_OVERHEAD_BYTES)),
         rate_l2_bps: bits(start.size_bytes),
         count: start.count,
         duration_s: start.duration_ns.map(|ns| crate::units::Nanos(ns).as_secs_f64()),
-        flows: start.flows,
+        flows: Some(start.flows),
         seed: start.seed,
-        run_tag: run,
+        run_tag: Some(run),
         batch: start.batch,
         spaces: start.spaces,
         verify: start.verify,
-        src_mac: addresses.src_mac.to_lowercase(),
-        dst_mac: addresses.dst_mac.to_lowercase(),
+        src_mac: Some(addresses.src_mac.to_lowercase()),
+        dst_mac: Some(addresses.dst_mac.to_lowercase()),
         src_ip: addresses.src_ip.map(|ip| ip.to_string()),
         dst_ip: addresses.dst_ip.map(|ip| ip.to_string()),
         src_port: addresses.src_port,

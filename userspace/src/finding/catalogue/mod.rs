@@ -1,6 +1,7 @@
 //! The catalogue of findings: for every code what it means in general, how it comes about, what to do, and how a
 //! command ends that says it. Knows nothing of a single case, which a Finding itself describes.
 
+mod capture;
 mod host;
 mod interface;
 mod modes;
@@ -166,6 +167,11 @@ impl Code {
             Self::OtherRun => &received::OTHER_RUN,
             Self::RunsLeftOut => &received::RUNS_LEFT_OUT,
             Self::NoFarEnd => &sent::NO_FAR_END,
+            Self::CaptureFile => &capture::FILE,
+            Self::CaptureLeftOut => &capture::LEFT_OUT,
+            Self::CaptureTimes => &capture::TIMES,
+            Self::CaptureSlow => &capture::SLOW,
+            Self::CaptureIncomplete => &capture::INCOMPLETE,
         }
     }
 }
