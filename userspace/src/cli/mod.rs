@@ -4,6 +4,7 @@
 mod demo;
 mod explain;
 mod groups;
+mod recording;
 mod replay;
 mod rx;
 mod tx;
@@ -11,6 +12,7 @@ mod tx;
 pub use demo::DemoArgs;
 pub use explain::ExplainArgs;
 pub use groups::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
+pub use recording::RecordingArgs;
 pub use replay::ReplayArgs;
 pub use rx::RxArgs;
 pub use tx::TxArgs;

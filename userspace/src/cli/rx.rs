@@ -1,6 +1,6 @@
 //! `rx`: its flags, and their way into [`RxConfig`].
 
-use super::{OutputArgs, ProbeArgs, SocketArgs};
+use super::{OutputArgs, ProbeArgs, RecordingArgs, SocketArgs};
 use crate::config::{
     ConfigError, DEFAULT_PORT, DEFAULT_RX_RING, DEFAULT_WAIT_LINK, Match, RxConfig, validate_count,
     validate_iface, validate_match, validate_port, validate_run_tag, validate_span, validate_wait,
@@ -36,6 +36,9 @@ pub struct RxArgs {
     /// What is done with received frames.
     #[command(flatten)]
     pub sink: SinkArgs,
+    /// What is written of them.
+    #[command(flatten)]
+    pub recording: RecordingArgs,
     /// What frames carry.
     #[command(flatten)]
     pub probe: ProbeArgs,
@@ -99,6 +102,7 @@ impl RxArgs {
             duration: validate_span("--duration", self.duration.as_deref())?,
             idle_timeout: validate_span("--idle-timeout", self.idle_timeout.as_deref())?,
             count_only: self.sink.count_only,
+            recording: self.recording.recording(self.sink.count_only)?,
             verify: !self.probe.no_verify,
             matches,
             promisc: self.promisc,

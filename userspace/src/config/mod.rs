@@ -10,6 +10,7 @@ mod modes;
 mod number;
 mod output;
 mod placement;
+mod recording;
 mod replay;
 mod rings;
 mod runs;
@@ -26,6 +27,7 @@ pub use matching::{Match, validate_match};
 pub use modes::{Modes, XdpChoice, XskChoice};
 pub use output::Output;
 pub use placement::{Placement, validate_list, validate_placement};
+pub use recording::{Recording, Written};
 pub use replay::Replay;
 pub use rings::{DEFAULT_BATCH, DEFAULT_RX_RING, DEFAULT_TX_RING, Rings, validate_batch};
 pub use runs::{

@@ -1,6 +1,6 @@
 //! The configuration of each command: everything that was chosen, valid and without a word about the machine.
 
-use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Replay, Rings};
+use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Recording, Replay, Rings};
 use crate::units::{FrameSize, Nanos, RateSpec};
 
 /// How long a link may take to come up again after a program was attached, unless `--wait-link` says otherwise:
@@ -73,6 +73,8 @@ pub struct RxConfig {
     pub idle_timeout: Option<Nanos>,
     /// Count in the XDP program and drop there.
     pub count_only: bool,
+    /// The capture that is written of what arrives.
+    pub recording: Option<Recording>,
     /// Whether checksums are verified.
     pub verify: bool,
     /// Which frames are ours.
