@@ -292,5 +292,4 @@ impl Reading {
 }
 
 #[cfg(test)]
-#[path = "feed_tests.rs"]
 mod tests;

@@ -279,5 +279,4 @@ pub(super) fn words(error: &io::Error) -> String {
 }
 
 #[cfg(test)]
-#[path = "reader_tests.rs"]
 mod tests;

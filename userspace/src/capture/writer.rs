@@ -236,5 +236,4 @@ fn reason(error: &PcapError) -> String {
 }
 
 #[cfg(test)]
-#[path = "writer_tests.rs"]
 mod tests;

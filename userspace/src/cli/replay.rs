@@ -17,7 +17,7 @@ pub struct ReplayArgs {
     /// unless --pcap-speed or --rate says otherwise
     ///
     /// A rate in bit/s or per cent counts every frame with its own length. Frames that are not there in full, and those
-    /// that the interface cannot send, are left out and told. A sink counts none of them as its own.
+    /// that the interface cannot send, are left out and told. No sink is asked for, nor told of the end.
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
     /// Send the capture at so many times its recorded speed [default: 1]

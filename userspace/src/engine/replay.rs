@@ -285,5 +285,4 @@ impl<P: TxPort + Send> Worker for ReplayWorker<P> {
 }
 
 #[cfg(test)]
-#[path = "replay_tests.rs"]
 mod tests;

@@ -288,5 +288,4 @@ impl<P: RxPort + Send> Worker for RxWorker<P> {
 }
 
 #[cfg(test)]
-#[path = "rx_tests.rs"]
 mod tests;
