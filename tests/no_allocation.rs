@@ -58,7 +58,7 @@ fn replaying_allocates_nothing_in_the_worker() {
     let feeder = Feeder { file: Arc::new(capture()), timing: Timing::Max, fit, loops: 0, count: None };
     let (reel, reader) = feeder.start().unwrap();
     let (port, _rx) = wire(1, 64, 256, Faults::none(1), |_, _| {});
-    let spec = ReplaySpec { batch: 32, duration: None, paced: false, slots: 256 };
+    let spec = ReplaySpec { batch: 32, duration: None, timing: Timing::Max, slots: 256 };
     let mut worker = Box::new(ReplayWorker::new(port, reel, spec, Arc::default()));
     worker.begin(Nanos(0));
     let mut turns = |most: usize| {

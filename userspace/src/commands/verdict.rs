@@ -176,8 +176,16 @@ mod tests {
         {
             assert_eq!(holds(condition, &unknown), None, "{condition}");
         }
-        let asked_for_max = report(|r| r.offered.iter_mut().for_each(|offered| offered.rate_pps = None));
-        assert_eq!(holds("rate<99%", &asked_for_max), None);
+        let asked_for = |l1| {
+            report(|r| {
+                let offered = r.offered.as_mut().unwrap();
+                (offered.rate_pps, offered.rate_l1_bps, offered.rate_l2_bps) = (None, l1, None);
+            })
+        };
+        assert_eq!(holds("rate<99%", &asked_for(None)), None);
+        // Measured are 1.008 Gbit/s.
+        assert_eq!(holds("rate<99%", &asked_for(Some(1e9))), Some(false));
+        assert_eq!(holds("rate<99%", &asked_for(Some(1.1e9))), Some(true));
     }
 
     #[test]

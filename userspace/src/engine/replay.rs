@@ -4,6 +4,7 @@
 use super::sender::{Holdups, divide};
 use super::{Books, Load, Progress, Turn, TxBooks, Worker};
 use crate::capture::{Next, Reel};
+use crate::pace::Timing;
 use crate::port::{PortError, Slot, Source, TxPort};
 use crate::units::{FCS_BYTES, Nanos};
 use std::sync::Arc;
@@ -19,8 +20,8 @@ pub struct ReplaySpec {
     pub batch: u32,
     /// How long to send; None until the frames end.
     pub duration: Option<Nanos>,
-    /// Whether frames have times at which they are due; without, a slow path makes none late.
-    pub paced: bool,
+    /// By what its frames are timed.
+    pub timing: Timing,
     /// Slots of the port.
     pub slots: u32,
 }
@@ -42,7 +43,7 @@ pub struct ReplayWorker<P> {
 /// The frames, the schedule that they are held to, and what lies in which slot.
 struct Film {
     reel: Reel,
-    paced: bool,
+    timing: Timing,
     duration: Option<Nanos>,
     started: Nanos,
     /// Since the start; a clock that steps back stands still.
@@ -66,7 +67,7 @@ impl<P: TxPort> ReplayWorker<P> {
     pub fn new(port: P, reel: Reel, spec: ReplaySpec, progress: Arc<Progress>) -> Self {
         let film = Film {
             reel,
-            paced: spec.paced,
+            timing: spec.timing,
             duration: spec.duration,
             started: Nanos(0),
             elapsed: Nanos(0),
@@ -168,7 +169,7 @@ impl Film {
             return false;
         };
         if let Some(since) = self.waiting.take() {
-            let late = if self.paced { self.elapsed - (at + self.late) } else { self.elapsed };
+            let late = if self.is_paced() { self.elapsed - (at + self.late) } else { self.elapsed };
             self.starved = self.starved + (self.elapsed - since).min(late);
         }
         self.is_due(at)
@@ -178,7 +179,7 @@ impl Film {
     /// followed by a burst that is in no capture.
     fn give_up(&mut self) {
         if let Next::Frame(_, at) = self.reel.peek()
-            && self.paced
+            && self.is_paced()
         {
             let lag = self.elapsed.min(self.duration.unwrap_or(self.elapsed)) - (at + self.late);
             self.late = self.late + (lag - CREDIT);
@@ -189,10 +190,17 @@ impl Film {
         self.lens.get(slot.0 as usize).map_or(0, |len| u64::from(*len + FCS_BYTES))
     }
 
-    /// Frames that the schedule would have had in the time by which it was moved, at the rate of those that were sent.
+    /// Whether frames have times at which they are due; without, a slow path makes none late.
+    fn is_paced(&self) -> bool {
+        self.timing != Timing::Max
+    }
+
+    /// Frames that the schedule would have had in the time by which it was moved, at the mean rate of those that were
+    /// sent. A capture was recorded in bursts that no mean rate describes; more than all of its frames are not late.
     fn shortfall(&self) -> u64 {
-        let frames = u128::from(self.built) * u128::from(self.late.0);
-        u64::try_from(frames / u128::from(self.last_due.0.max(1))).unwrap_or(u64::MAX)
+        let frames = u128::from(self.built) * u128::from(self.late.0) / u128::from(self.last_due.0.max(1));
+        let frames = u64::try_from(frames).unwrap_or(u64::MAX);
+        if let Timing::Recorded(_) = self.timing { frames.min(self.built) } else { frames }
     }
 
     /// Whether the run is over: by time, or since the last frame's slot is.
@@ -209,7 +217,7 @@ impl Film {
 
     fn by_end(&mut self) -> Option<Nanos> {
         let Next::Over(end) = self.reel.peek() else { return None };
-        let end = if self.paced { (end + self.late).max(self.last_sent) } else { self.last_sent };
+        let end = if self.is_paced() { (end + self.late).max(self.last_sent) } else { self.last_sent };
         (self.elapsed >= end).then_some(end)
     }
 }

@@ -122,3 +122,47 @@ fn addresses(offered: &Offered) -> Option<String> {
         _ => format!("{macs}{vlans}, no IP{checks}"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Report;
+
+    fn replay(change: impl Fn(&mut Offered, &mut OfferedPcap)) -> String {
+        let sample = include_str!("../../../tests/samples/report-full.json");
+        let report: Report = serde_json::from_str(sample).unwrap();
+        let mut offered = report.offered.unwrap();
+        (offered.rate_pps, offered.rate_l1_bps, offered.rate_l2_bps, offered.duration_s) =
+            (None, None, None, None);
+        (offered.src_mac, offered.size_bytes) = (None, None);
+        let mut pcap = OfferedPcap {
+            file: "a.pcap".to_owned(),
+            frames: Some(1_000),
+            bytes: Some(64_000),
+            loops: Some(1),
+            speed: Some(1.0),
+            late_s: 0.0,
+        };
+        change(&mut offered, &mut pcap);
+        offered.pcap = Some(pcap);
+        assert_eq!(addresses(&offered), None);
+        load(&offered)
+    }
+
+    #[test]
+    fn a_capture_is_told_with_its_timing_and_its_passes() {
+        assert_eq!(
+            replay(|_, _| {}),
+            "a.pcap (1,000 frames, 64,000 bytes with FCS), at the recorded times, once"
+        );
+        let twice = replay(|_, pcap| (pcap.speed, pcap.loops) = (Some(2.5), Some(3)));
+        assert!(twice.ends_with(", at 2.5 times the recorded speed, 3 times"), "{twice}");
+        let endless = replay(|offered, pcap| {
+            (pcap.frames, pcap.speed, pcap.loops) = (None, None, None);
+            (offered.rate_l1_bps, offered.duration_s) = (Some(1e9), Some(2.0));
+        });
+        assert_eq!(endless, "a.pcap, L1 1.000 Gbit/s, again and again, 2.000 s");
+        let fast = replay(|_, pcap| pcap.speed = None);
+        assert!(fast.ends_with(", as fast as it goes, once"), "{fast}");
+    }
+}

@@ -261,9 +261,9 @@ impl<'a> Sender<'a> {
         let mut workers: Vec<(u32, Box<dyn Worker>)> = Vec::new();
         let ports = std::mem::take(&mut self.ports);
         if let Some(replay) = &mut self.replay {
-            let (reel, paced) = replay.start(self.config.count)?;
+            let (reel, timing) = replay.start(self.config.count)?;
             let (batch, duration) = (self.config.batch, self.config.duration);
-            let spec = ReplaySpec { batch, duration, paced, slots: self.memory.chunks };
+            let spec = ReplaySpec { batch, duration, timing, slots: self.memory.chunks };
             let seated = ports.into_iter().zip(&self.seats).zip(progress).next();
             workers.extend(seated.map(|((port, seat), progress)| -> (u32, Box<dyn Worker>) {
                 (seat.core, Box::new(ReplayWorker::new(port, reel, spec, Arc::clone(progress))))

@@ -62,23 +62,28 @@ impl Replay {
         Ok(Some(Self { file, plan, timing, rate, fit, reader: None, tally: None }))
     }
 
-    /// Starts to read ahead; gives what is to be sent, and whether it has times.
+    /// Starts to read ahead; gives what is to be sent, and by what it is timed.
     ///
     /// # Errors
     /// When the thread cannot be made.
-    pub fn start(&mut self, count: Option<u64>) -> Result<(Reel, bool), Failure> {
+    pub fn start(&mut self, count: Option<u64>) -> Result<(Reel, Timing), Failure> {
         let (timing, fit, loops) = (self.timing, self.fit, self.plan.loops);
         let feeder = Feeder { file: Arc::clone(&self.file), timing, fit, loops, count };
         let (reel, reader) = feeder
             .start()
             .map_err(|e| Failure::system(self.name(), "its reading thread could not be started", &e))?;
         self.reader = Some(reader);
-        Ok((reel, timing != Timing::Max))
+        Ok((reel, timing))
     }
 
     /// Waits for the reader, whose frames nobody takes any more.
     pub fn finish(&mut self) {
         self.tally = self.reader.take().and_then(|reader| reader.join().ok());
+    }
+
+    /// Whether its own times are kept.
+    pub fn is_recorded(&self) -> bool {
+        self.plan.speed.is_some()
     }
 
     fn name(&self) -> String {

@@ -3,7 +3,6 @@
 use super::*;
 use crate::capture::{Feeder, Fit, Tally};
 use crate::memory_port::{Event, Faults, MemoryTx, WireHandle, wire};
-use crate::pace::Timing;
 use std::io::Write;
 use std::sync::Mutex;
 use std::thread::JoinHandle;
@@ -44,7 +43,7 @@ fn bench(frames: &[(u32, usize)], timing: Timing, duration: Option<Nanos>) -> Be
         told.lock().unwrap().push((frame[0], frame.len()));
     });
     let wire = port.handle();
-    let spec = ReplaySpec { batch: 8, duration, paced: timing != Timing::Max, slots: 64 };
+    let spec = ReplaySpec { batch: 8, duration, timing, slots: 64 };
     let mut worker = ReplayWorker::new(port, reel, spec, Arc::default());
     worker.begin(Nanos(1_000));
     Bench { worker, wire, seen, thread }
@@ -117,7 +116,27 @@ fn what_was_due_at_the_end_and_not_sent_is_shortfall() {
     assert_eq!(bench.worker.turn(Nanos(50_001_000)), Turn::Finished);
     let books = bench.finish(50_000_000);
     assert_eq!((books.built, books.late), (10, Nanos(39_000_000)));
-    assert_eq!(books.shortfall, 10 * 39 / 9);
+    assert_eq!(books.shortfall, 10, "of a recording no more than what was sent");
+}
+
+#[test]
+fn a_rate_that_is_not_held_is_short_by_what_it_asked_for_and_did_not_get() {
+    let million = Timing::at_rate(&"1Mpps".parse().unwrap(), None).unwrap();
+    let mut bench = bench(&vec![(0, 60); 200], million, None);
+    // A turn sends eight frames, and ten milliseconds ask for ten thousand.
+    (0..25).for_each(|turn| drop(bench.at(turn * 10_000_000)));
+    let books = bench.finish(240_000_000);
+    assert_eq!(books.built, 200 - 7);
+    let due = books.built + books.shortfall;
+    assert!((235_000..245_000).contains(&due), "{due} frames of 240,000");
+}
+
+#[test]
+fn frames_of_one_moment_are_late_once() {
+    let mut bench = bench(&vec![(0, 60); 200], recorded(), None);
+    (0..100).for_each(|turn| drop(bench.at(turn * 10_000_000)));
+    let books = bench.finish(1_000_000_000);
+    assert_eq!((books.built, books.shortfall), (200, 200));
 }
 
 #[test]
