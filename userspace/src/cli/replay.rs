@@ -76,11 +76,12 @@ impl TxArgs {
             "frames of --pcap carry no numbers that a sink could count them by",
             "leave it out, and count at the other end with `ip -s link` or tcpdump",
         )?;
-        let several = self.sockets.placement()?.queues.is_some_and(|queues| queues.len() > 1);
+        let placement = self.sockets.placement()?;
+        let several = |list: Option<Vec<u32>>| list.is_some_and(|list| list.len() > 1);
         validate_without(
-            &[("--queues", several)],
-            "a capture keeps its order on one queue only",
-            "--queues 0, or another single queue",
+            &[("--queues", several(placement.queues)), ("--cores", several(placement.cores))],
+            "a capture keeps its order only on one queue, with one worker",
+            "one queue and one core: --queues 0 --cores 0",
         )
     }
 }
