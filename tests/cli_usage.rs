@@ -237,6 +237,26 @@ fn tx_refuses_with_flag_and_remedy() {
 }
 
 #[test]
+fn a_capture_that_cannot_be_sent_is_refused_with_its_reason() {
+    let header = |link: u32| [0xA1B2_C3D4, 2 | 4 << 16, 0, 0, 65_535, link].map(u32::to_le_bytes).concat();
+    let record = [&[1, 0, 60, 60].map(u32::to_le_bytes).concat()[..], &[0; 60]].concat();
+    for (bytes, reason) in [
+        (Vec::new(), "it is empty"),
+        (header(1)[..20].to_vec(), "it is neither a pcap nor a pcapng file"),
+        (header(1), "it holds no frame"),
+        ([header(101), record.clone()].concat(), "its frames are of link type RAW"),
+        ([header(113), record.clone()].concat(), "its frames are of link type LINUX_SLL"),
+        ([&header(1), &record[..50]].concat(), "record 1 is cut short"),
+    ] {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let path = file.path().to_str().unwrap();
+        let message = usage_error(&["tx", "--iface", "no-such-if0", "--pcap", path]);
+        assert!(message.starts_with(&format!("error: --pcap {path}: {reason}")), "{message}");
+    }
+}
+
+#[test]
 fn rx_refuses_with_flag_and_remedy() {
     check(&["rx", "--iface", "no-such-if0"], RX);
 }

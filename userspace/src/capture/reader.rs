@@ -98,12 +98,14 @@ impl<R: Read> Records<R> {
     /// # Errors
     /// What is no capture, cannot be read, or holds other frames than Ethernet's.
     pub fn new(mut reader: R) -> Result<Self, CaptureError> {
-        let mut magic = [0; 4];
-        match reader.read_exact(&mut magic) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err(CaptureError::Empty),
-            Err(error) => return Err(CaptureError::Io(words(&error))),
-        }
+        let mut begin = Vec::new();
+        let read = reader.by_ref().take(PCAPNG_MAGIC.len() as u64).read_to_end(&mut begin);
+        read.map_err(|error| CaptureError::Io(words(&error)))?;
+        let magic: [u8; 4] = match begin.try_into() {
+            Ok(magic) => magic,
+            Err(short) if short.is_empty() => return Err(CaptureError::Empty),
+            Err(_) => return Err(CaptureError::NoCapture),
+        };
         let whole = Cursor::new(magic).chain(reader);
         let format = if magic == PCAPNG_MAGIC {
             let reader = PcapNgReader::new(whole).map_err(|error| header(&error))?;

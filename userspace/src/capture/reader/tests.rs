@@ -76,7 +76,7 @@ fn a_file_that_ends_within_a_record_gives_those_before_it() {
 #[test]
 fn what_is_no_capture_says_what_it_is() {
     assert_eq!(read(b"").1, Some(CaptureError::Empty));
-    assert_eq!(read(b"PK").1, Some(CaptureError::Empty));
+    assert_eq!(read(b"PK").1, Some(CaptureError::NoCapture));
     assert_eq!(read(b"not a capture, but a text of some length").1, Some(CaptureError::NoCapture));
     assert_eq!(read(&Pcap::new(Order::Big, true).bytes), (Vec::new(), None));
     let raw = Pcap::of_link(101).record(1, 0, &[1; 60], 60);
