@@ -216,6 +216,8 @@ transmit_rows() {
         # With one side missing, the second row would only repeat the first.
         [[ -n ${BROKEN["xsk-gen tx --no-verify"]:-}${BROKEN[$peer]:-} ]] || row transmit "xsk-gen tx --no-verify" "$peer"
     done
+    # The same thousand frames from a file.
+    row transmit "xsk-gen tx --pcap" tcpreplay
     ip -n "$FAR" link set dev v1 xdpdrv off
 }
 

@@ -156,6 +156,44 @@ const TX: &[(&str, &str, &str)] = &[
     ("--src-port 65533 --flows 10", "--flows 10: each flow has a source port", "--flows 3"),
     ("--fail-if speed<1", "--fail-if speed<1: there is no figure 'speed'", "reordered"),
     ("--fail-if rate<max", "--fail-if rate<max: its bound is neither", "'rate<99%'"),
+    (
+        "--pcap /no/such",
+        "--pcap /no/such: it cannot be read: No such file or directory",
+        "a file that is there",
+    ),
+    ("--pcap /", "--pcap /: it is no regular file", "a copy of it"),
+    ("--pcap /dev/null", "--pcap /dev/null: it is no regular file", "a copy of it"),
+    (
+        "--pcap Cargo.toml",
+        "--pcap Cargo.toml: it is neither a pcap nor a pcapng file",
+        "tcpdump or Wireshark",
+    ),
+    ("--pcap f --size 64", "--size: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --flows 2", "--flows: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --vlan 5", "--vlan: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --l2", "--l2: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --no-verify", "--no-verify: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --run-tag 5", "--run-tag: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --dst-mac x", "--dst-mac: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --src-mac x", "--src-mac: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --src-ip x", "--src-ip: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --dst-ip x", "--dst-ip: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --port 9", "--port: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --src-port 9", "--src-port: --pcap sends frames as they were captured", "leave out --pcap"),
+    ("--pcap f --sink v1", "--sink: frames of --pcap carry no numbers", "tcpdump"),
+    ("--pcap f --queues 0-1", "--queues: a capture keeps its order only on one queue", "--queues 0"),
+    ("--pcap f --cores 0,1", "--cores: a capture keeps its order only on one queue", "--cores 0"),
+    ("--pcap f --pcap-speed 0", "--pcap-speed 0: at no speed nothing is sent", "--pcap-speed 2"),
+    ("--pcap f --pcap-speed=-1", "--pcap-speed -1: it is not a decimal number", "--pcap-speed 2"),
+    (
+        "--pcap f --pcap-speed 2 --rate max",
+        "--pcap-speed: --rate says already",
+        "either --pcap-speed or --rate",
+    ),
+    ("--pcap f --loop -1", "--loop -1: it is not a whole number", "--loop 3"),
+    ("--pcap f --rate fast", "--rate fast: it is not a rate", "1.5Mpps"),
+    ("--pcap-speed 2", "--pcap-speed: it is a capture that it applies to", "--pcap FILE"),
+    ("--loop 2", "--loop: it is a capture that it applies to", "--pcap FILE"),
     ("--sink no-such-if0", "--sink no-such-if0: a port does not receive what it sends", "--sink"),
 ];
 
@@ -197,6 +235,13 @@ const RX: &[(&str, &str, &str)] = &[
     ("--stream no-such.toml --vxlan 1", "--vxlan: --stream says it in its file", "either --stream"),
     ("--gre --gtpu 1", "--gtpu: --gre is a tunnel already", "--stream"),
     ("--tcp 2", "--tcp 2: there is no control bit '2'", "--tcp syn"),
+    ("--write f --count-only", "--write: --count-only opens no socket", "leave out --count-only"),
+    ("--write f --write-snap 13", "--write-snap 13: less than an Ethernet header", "--write-snap 96"),
+    ("--write f --write-snap 262145", "--write-snap 262145: ", "leave it out"),
+    ("--write f --write-count 0", "--write-count 0: a capture of no frames", "--write-count 1000"),
+    ("--write-snap 96", "--write-snap: it is a file that it applies to", "--write FILE"),
+    ("--write-count 5", "--write-count: it is a file that it applies to", "--write FILE"),
+    ("--write-what all", "--write-what: it is a file that it applies to", "--write FILE"),
 ];
 
 /// The same after `demo`.
@@ -224,6 +269,8 @@ const PARSER: &[(&str, &str)] = &[
     ("tx --iface no-such-if0 --stream", "--stream"),
     ("rx --xsk-mode fast", "[possible values: auto, zerocopy, copy]"),
     ("tx --iface no-such-if0 --output=", "--output"),
+    ("rx --write f --write-what some", "[possible values: ours, all]"),
+    ("tx --iface no-such-if0 --pcap", "--pcap"),
     ("rx extra", "extra"),
     ("fly", "fly"),
     ("completions csh", "bash"),
@@ -264,6 +311,26 @@ fn check(start: &[&str], table: &[(&str, &str, &str)]) {
 #[test]
 fn tx_refuses_with_flag_and_remedy() {
     check(&["tx", "--iface", "no-such-if0"], TX);
+}
+
+#[test]
+fn a_capture_that_cannot_be_sent_is_refused_with_its_reason() {
+    let header = |link: u32| [0xA1B2_C3D4, 2 | 4 << 16, 0, 0, 65_535, link].map(u32::to_le_bytes).concat();
+    let record = [&[1, 0, 60, 60].map(u32::to_le_bytes).concat()[..], &[0; 60]].concat();
+    for (bytes, reason) in [
+        (Vec::new(), "it is empty"),
+        (header(1)[..20].to_vec(), "it is neither a pcap nor a pcapng file"),
+        (header(1), "it holds no frame"),
+        ([header(101), record.clone()].concat(), "its frames are of link type RAW"),
+        ([header(113), record.clone()].concat(), "its frames are of link type LINUX_SLL"),
+        ([&header(1), &record[..50]].concat(), "record 1 is cut short"),
+    ] {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let path = file.path().to_str().unwrap();
+        let message = usage_error(&["tx", "--iface", "no-such-if0", "--pcap", path]);
+        assert!(message.starts_with(&format!("error: --pcap {path}: {reason}")), "{message}");
+    }
 }
 
 #[test]

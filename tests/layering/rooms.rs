@@ -68,11 +68,13 @@ const ROOMS: &[Room] = &[
     room("port", Pure, &["units"], &[]),
     // A pcap file is one of its media.
     room("memory_port", Edge, &["units", "port"], &[]),
-    // Its workers are pinned threads.
+    // It reads ahead and writes behind on threads of its own, which make the due times of what they read.
+    room("capture", Edge, &["units", "pace", "sys"], &["pcap_file"]),
+    // Its workers are pinned threads. They take frames from slabs of a capture, and put them into such.
     room(
         "engine",
         Edge,
-        &["units", "finding", "port", "frame", "pace", "measure"],
+        &["units", "finding", "port", "frame", "pace", "measure", "capture"],
         &["core_affinity", "crossbeam_utils"],
     ),
     room("xsk", Edge, &["units", "finding", "port", "sys"], &["libbpf_sys", "libc", "nix", "xsk_rs"]),

@@ -1,6 +1,7 @@
 //! xsk-gen turns a validated configuration into numbered frames, moves them through one narrow port, and turns
 //! what happened into one Report whose books balance. README.md has the map of the rooms.
 
+pub mod capture;
 pub mod cli;
 pub mod commands;
 pub mod config;

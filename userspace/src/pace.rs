@@ -6,6 +6,10 @@
 //! shortfall, or pending; pending slots are bounded, so that a stall is not followed by a burst that no one
 //! asked for.
 
+mod timetable;
+
+pub use timetable::{Timetable, Timing};
+
 use crate::units::{FrameRate, Nanos};
 
 /// What a stalled sender may catch up at once: as much as the loop's own jitter costs (a turn, a missed timer

@@ -5,6 +5,8 @@ mod demo;
 mod explain;
 mod groups;
 mod headers;
+mod recording;
+mod replay;
 mod rx;
 mod tx;
 
@@ -12,6 +14,8 @@ pub use demo::DemoArgs;
 pub use explain::ExplainArgs;
 pub use groups::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
 pub use headers::HeaderArgs;
+pub use recording::RecordingArgs;
+pub use replay::ReplayArgs;
 pub use rx::RxArgs;
 pub use tx::TxArgs;
 

@@ -1,6 +1,6 @@
 //! `rx`: its flags, and their way into [`RxConfig`].
 
-use super::{HeaderArgs, OutputArgs, ProbeArgs, SocketArgs};
+use super::{HeaderArgs, OutputArgs, ProbeArgs, RecordingArgs, SocketArgs};
 use crate::config::{
     ConfigError, DEFAULT_PORT, DEFAULT_RX_RING, DEFAULT_WAIT_LINK, Match, RxConfig, validate_answer,
     validate_count, validate_iface, validate_match, validate_port, validate_run_tag, validate_span,
@@ -42,6 +42,9 @@ pub struct RxArgs {
     /// What the headers are, as tx was told.
     #[command(flatten)]
     pub headers: HeaderArgs,
+    /// What is written of them.
+    #[command(flatten)]
+    pub recording: RecordingArgs,
     /// What frames carry.
     #[command(flatten)]
     pub probe: ProbeArgs,
@@ -108,6 +111,7 @@ impl RxArgs {
             duration: validate_span("--duration", self.duration.as_deref())?,
             idle_timeout: validate_span("--idle-timeout", self.idle_timeout.as_deref())?,
             count_only: self.sink.count_only,
+            recording: self.recording.recording(self.sink.count_only)?,
             verify: !self.probe.no_verify,
             matches,
             streams: self.headers.of_sink()?,

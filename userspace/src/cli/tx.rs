@@ -1,6 +1,6 @@
 //! `tx`: its flags, and their way into [`TxConfig`].
 
-use super::{AddressArgs, HeaderArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
+use super::{AddressArgs, HeaderArgs, LoadArgs, OutputArgs, ProbeArgs, ReplayArgs, SocketArgs};
 use crate::config::{
     ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, TxConfig, sending_time, validate_count,
     validate_for_sender, validate_iface, validate_rate, validate_resolve, validate_run_tag, validate_sink,
@@ -35,6 +35,9 @@ pub struct TxArgs {
     /// With --dry-run: write the first frames to this pcap file, --count of them [default: 1000 frames]
     #[arg(long, value_name = "FILE", help_heading = "Traffic", requires = "dry_run")]
     pub write: Option<PathBuf>,
+    /// A capture to send instead.
+    #[command(flatten)]
+    pub replay: ReplayArgs,
     /// What frames carry.
     #[command(flatten)]
     pub probe: ProbeArgs,
@@ -79,6 +82,7 @@ impl TryFrom<TxArgs> for TxConfig {
     type Error = ConfigError;
 
     fn try_from(args: TxArgs) -> Result<Self, ConfigError> {
+        let replay = args.replay()?;
         args.validate_dry_run()?;
         let address = args.address.addressing(args.headers.ipv6)?;
         let streams = args.headers.of_sender(&args.load, &args.address, &address)?;
@@ -100,7 +104,9 @@ impl TryFrom<TxArgs> for TxConfig {
             streams,
             rate,
             count,
-            duration: sending_time(count, duration),
+            // A capture ends by itself, or was asked not to.
+            duration: if replay.is_some() { duration } else { sending_time(count, duration) },
+            replay,
             batch,
             rings,
             modes: args.sockets.modes(args.replace)?,

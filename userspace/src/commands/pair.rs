@@ -53,6 +53,7 @@ fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
         duration: None,
         idle_timeout: None,
         count_only: false,
+        recording: None,
         verify: config.verify,
         matches: Match::ours((!config.address.l2).then_some(config.address.port)),
         streams: Some(config.streams.clone()),

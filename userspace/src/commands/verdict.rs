@@ -78,8 +78,15 @@ fn share(subject: Subject, b: &Balance, percent: Decimal) -> Option<Ordering> {
 }
 
 fn rate_percent(report: &Report, percent: Decimal) -> Option<Ordering> {
-    let asked = report.offered.as_ref()?.rate_pps?;
-    (report.rates.pps? * 100.0).partial_cmp(&(asked * percent.as_f64()))
+    let (offered, rates) = (report.offered.as_ref()?, &report.rates);
+    // Frames of several lengths have a rate in bit/s and none in frames.
+    let pairs = [
+        (offered.rate_pps, rates.pps),
+        (offered.rate_l1_bps, rates.l1_bps),
+        (offered.rate_l2_bps, rates.l2_bps),
+    ];
+    let (asked, got) = pairs.into_iter().find_map(|(asked, got)| Some((asked?, got)))?;
+    (got? * 100.0).partial_cmp(&(asked * percent.as_f64()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "compared with a measurement, which is a float already")]
@@ -107,7 +114,7 @@ fn figure(condition: &Condition, report: &Report) -> String {
 
 /// Why a Report cannot answer.
 fn reason(condition: &Condition, report: &Report) -> Option<String> {
-    let asked = report.offered.as_ref().map(|offered| offered.rate_pps);
+    let asked = report.offered.as_ref().map(|o| o.rate_pps.or(o.rate_l1_bps).or(o.rate_l2_bps));
     match (condition.subject, condition.bound) {
         (Subject::Loss | Subject::Unexplained, _) => report.balance.lost_absent.clone(),
         (Subject::Rate, _) if report.rates.pps.is_none() => Some("a rate needs two frames".to_owned()),
@@ -169,8 +176,16 @@ mod tests {
         {
             assert_eq!(holds(condition, &unknown), None, "{condition}");
         }
-        let asked_for_max = report(|r| r.offered.iter_mut().for_each(|offered| offered.rate_pps = None));
-        assert_eq!(holds("rate<99%", &asked_for_max), None);
+        let asked_for = |l1| {
+            report(|r| {
+                let offered = r.offered.as_mut().unwrap();
+                (offered.rate_pps, offered.rate_l1_bps, offered.rate_l2_bps) = (None, l1, None);
+            })
+        };
+        assert_eq!(holds("rate<99%", &asked_for(None)), None);
+        // Measured are 1.008 Gbit/s.
+        assert_eq!(holds("rate<99%", &asked_for(Some(1e9))), Some(false));
+        assert_eq!(holds("rate<99%", &asked_for(Some(1.1e9))), Some(true));
     }
 
     #[test]

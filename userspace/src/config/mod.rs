@@ -11,6 +11,8 @@ mod modes;
 mod number;
 mod output;
 mod placement;
+mod recording;
+mod replay;
 mod resolving;
 mod rings;
 mod runs;
@@ -36,6 +38,8 @@ pub use matching::{Match, validate_match};
 pub use modes::{Modes, XdpChoice, XskChoice};
 pub use output::Output;
 pub use placement::{Placement, validate_list, validate_placement};
+pub use recording::{Recording, Written};
+pub use replay::Replay;
 pub use resolving::{validate_answer, validate_resolve};
 pub use rings::{DEFAULT_BATCH, DEFAULT_RX_RING, DEFAULT_TX_RING, Rings, validate_batch};
 pub use runs::{

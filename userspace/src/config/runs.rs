@@ -1,6 +1,6 @@
 //! The configuration of each command: everything that was chosen, valid and without a word about the machine.
 
-use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Rings, StreamSet};
+use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Recording, Replay, Rings, StreamSet};
 use crate::units::{Nanos, RateSpec};
 use std::net::IpAddr;
 
@@ -25,7 +25,9 @@ pub struct TxConfig {
     pub placement: Placement,
     /// What is sent.
     pub streams: StreamSet,
-    /// The rate asked for.
+    /// The capture to send instead of frames of our own; its frames have sizes of their own.
+    pub replay: Option<Replay>,
+    /// The rate asked for; of a replay only where it has no speed.
     pub rate: RateSpec,
     /// Frames to send; None without a limit.
     pub count: Option<u64>,
@@ -72,6 +74,8 @@ pub struct RxConfig {
     pub idle_timeout: Option<Nanos>,
     /// Count in the XDP program and drop there.
     pub count_only: bool,
+    /// The capture that is written of what arrives.
+    pub recording: Option<Recording>,
     /// Whether checksums are verified.
     pub verify: bool,
     /// Which frames are taken.

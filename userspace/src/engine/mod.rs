@@ -5,8 +5,10 @@ mod feed;
 mod latch;
 mod load;
 mod progress;
+mod replay;
 mod run;
 mod rx;
+mod sender;
 mod tally;
 mod tx;
 
@@ -14,6 +16,7 @@ pub use feed::{Feed, LaneBooks};
 pub use latch::{Latch, SILENCE_AFTER_END, Shape};
 pub use load::Load;
 pub use progress::Progress;
+pub use replay::{ReplaySpec, ReplayWorker};
 pub use run::{Crew, Outcome, Running, start};
 pub use rx::{ControlFrame, MAX_RUNS, RxSpec, RxWorker};
 pub use tally::RxTally;

@@ -1,15 +1,12 @@
 //! The sending worker: one transmit queue, a sequence space for each of its streams.
 
 use super::feed::{Feed, LaneBooks};
+use super::sender::{Holdups, divide};
 use super::{Books, Load, Progress, Turn, Worker};
 use crate::pace::Pacer;
 use crate::port::{PortError, TxPort};
 use crate::units::Nanos;
 use std::sync::Arc;
-
-/// How long a driver with a link may complete nothing while frames are due and no chunk is free: a pause of a switch
-/// lasts milliseconds, a reset of a NIC a second or two.
-const PATIENCE: Nanos = Nanos(5_000_000_000);
 
 /// Sends streams through one port.
 pub struct TxWorker<P> {
@@ -21,9 +18,7 @@ pub struct TxWorker<P> {
     submitted: u64,
     completed: u64,
     completed_bytes: u64,
-    outage: Outage,
-    /// Since when frames are due and cannot be submitted.
-    blocked: Option<Nanos>,
+    holdups: Holdups,
     window: Nanos,
     load: Load,
 }
@@ -39,6 +34,8 @@ pub struct TxBooks {
     pub submitted: u64,
     /// Frames that the driver gave back, without those that it refused.
     pub completed: u64,
+    /// Their bytes with FCS.
+    pub bytes: u64,
     /// Frames neither completed nor refused at the deadline.
     pub in_flight: u64,
     /// Descriptors that the kernel refused.
@@ -53,18 +50,12 @@ pub struct TxBooks {
     pub outage: Nanos,
     /// What the turns cost.
     pub load: Load,
-    /// Bytes of the completed frames, FCS included.
-    pub completed_bytes: u64,
-    /// By stream.
+    /// By stream; empty of a replay.
     pub lanes: Vec<LaneBooks>,
-}
-
-/// The link's absences.
-#[derive(Default)]
-struct Outage {
-    count: u32,
-    since: Option<Nanos>,
-    total: Nanos,
+    /// Of a replay: by how much its schedule had to be moved.
+    pub late: Nanos,
+    /// Of a replay: how long frames were due that had not been read from the capture's file yet.
+    pub starved: Nanos,
 }
 
 impl<P: TxPort> TxWorker<P> {
@@ -79,8 +70,7 @@ impl<P: TxPort> TxWorker<P> {
             submitted: 0,
             completed: 0,
             completed_bytes: 0,
-            outage: Outage::default(),
-            blocked: None,
+            holdups: Holdups::default(),
             window: Nanos(0),
             load: Load::default(),
         }
@@ -103,38 +93,16 @@ impl<P: TxPort> TxWorker<P> {
         }
         self.feed.set_now(now);
         let sent = self.port.send(due as usize, &mut self.feed)?;
-        if sent == 0 {
-            self.wait_for_room(now)?;
-        } else {
-            self.blocked = None;
-        }
+        self.holdups.submitted(sent, self.progress.link_away(), now)?;
         self.submitted += sent as u64;
         self.pacer.sent(u32::try_from(sent).unwrap_or(u32::MAX));
         self.progress.set_shortfall(self.pacer.shortfall());
         Ok(sent)
     }
 
-    /// Frames are due and every chunk is under way: usual at full speed, for microseconds. A driver that gives none back
-    /// while the link is there is given up.
-    fn wait_for_room(&mut self, now: Nanos) -> Result<(), PortError> {
-        let away = self.progress.link_away() || self.outage.since.is_some();
-        let since = *self.blocked.get_or_insert(now);
-        if away {
-            self.blocked = Some(now);
-        } else if now - since >= PATIENCE {
-            return Err(PortError::Stalled(PATIENCE));
-        }
-        Ok(())
-    }
-
     /// Kicks the driver; a link that is down is booked and waited out.
     fn kick(&mut self, now: Nanos) -> Result<(), PortError> {
-        match self.port.kick() {
-            Err(PortError::LinkDown) => self.outage.down(now),
-            Ok(()) => self.outage.up(now),
-            Err(error) => return Err(error),
-        }
-        Ok(())
+        self.holdups.kicked(self.port.kick(), now)
     }
 
     fn close(&self) -> TxBooks {
@@ -147,15 +115,16 @@ impl<P: TxPort> TxWorker<P> {
             built: lanes.iter().map(|lane| lane.built).sum(),
             submitted: self.submitted,
             completed,
+            bytes: self.completed_bytes.saturating_sub(refused),
             in_flight,
             invalid,
             shortfall: self.pacer.shortfall(),
             window: self.window,
-            outages: self.outage.count,
-            outage: self.outage.total,
+            outages: self.holdups.outages,
+            outage: self.holdups.outage,
             load: self.load,
-            completed_bytes: self.completed_bytes.saturating_sub(refused),
             lanes,
+            ..TxBooks::default()
         }
     }
 }
@@ -183,7 +152,7 @@ impl<P: TxPort + Send> Worker for TxWorker<P> {
 
     fn end(&mut self, now: Nanos) {
         self.pacer.stop(now);
-        self.outage.up(now);
+        self.holdups.over(now);
         self.window = self.pacer.window(now);
         self.progress.set_shortfall(self.pacer.shortfall());
     }
@@ -199,16 +168,6 @@ impl<P: TxPort + Send> Worker for TxWorker<P> {
     }
 }
 
-/// How many of `submitted` frames left, and how many are in flight, of which `back` came back and `invalid` were
-/// refused. Newer kernels complete refused descriptors, older ones keep them. Fewer missing than refused is proof of the
-/// first; otherwise the second is assumed, which is wrong only where a newer kernel's driver also lost as many frames
-/// as were refused.
-fn divide(submitted: u64, back: u64, invalid: u64) -> (u64, u64) {
-    let missing = submitted.saturating_sub(back);
-    let completed = if missing < invalid { back.saturating_sub(invalid) } else { back };
-    (completed, submitted.saturating_sub(invalid + completed))
-}
-
 /// Takes frames that came back without having left out of the books, from the stream that has most: which ones they
 /// were, no kernel tells. Gives their bytes.
 fn take_back(lanes: &mut [LaneBooks], frames: u64) -> u64 {
@@ -217,39 +176,4 @@ fn take_back(lanes: &mut [LaneBooks], frames: u64) -> u64 {
     most.completed = most.completed.saturating_sub(frames);
     most.completed_bytes = most.completed_bytes.saturating_sub(bytes);
     bytes
-}
-
-impl Outage {
-    fn down(&mut self, now: Nanos) {
-        if self.since.is_none() {
-            self.since = Some(now);
-            self.count += 1;
-        }
-    }
-
-    fn up(&mut self, now: Nanos) {
-        if let Some(since) = self.since.take() {
-            self.total = self.total + (now - since);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::divide;
-
-    #[test]
-    fn refused_frames_do_not_count_as_sent_on_either_kernel() {
-        let cases =
-            (0..6).flat_map(|left| (0..6).flat_map(move |lost| (0..6).map(move |bad| (left, lost, bad))));
-        for (left, lost, bad) in cases {
-            let submitted = left + lost + bad;
-            assert_eq!(divide(submitted, left, bad), (left, lost), "an older kernel");
-            let (completed, in_flight) = divide(submitted, left + bad, bad);
-            assert_eq!(completed + in_flight + bad, submitted);
-            if lost < bad || bad == 0 {
-                assert_eq!((completed, in_flight), (left, lost), "a newer kernel");
-            }
-        }
-    }
 }

@@ -137,6 +137,16 @@ pub enum Code {
     TakesAll,
     /// Frames leave on an interface behind which there may be nothing.
     NoFarEnd,
+    /// A capture cannot be read, or only in part.
+    CaptureFile,
+    /// Frames of a capture were not sent.
+    CaptureLeftOut,
+    /// Times of a capture go back or are missing.
+    CaptureTimes,
+    /// A capture could not be read as fast as it was to be sent.
+    CaptureSlow,
+    /// A capture that a sink writes does not hold every frame.
+    CaptureIncomplete,
     /// A system call failed in a way that has no finding of its own.
     System,
 }

@@ -1,7 +1,7 @@
 //! The first lines of a run: where, in which modes, and what is offered.
 
 use super::words::{UNKNOWN, kind, list, plural, scaled, seconds, xdp_mode, xsk_mode};
-use crate::report::{Interface, Offered, Setup, XskModeUsed};
+use crate::report::{Interface, Offered, OfferedPcap, Setup, XskModeUsed};
 use crate::units::{grouped, si};
 
 /// A title and labelled lines, each ended by a line feed: the interface, the modes obtained, the workers, and the
@@ -13,8 +13,8 @@ pub fn header(command: &str, interface: &Interface, setup: &Setup, offered: Opti
     line("modes", modes(setup));
     line("workers", workers(setup));
     line("offered", offered.map_or_else(|| UNKNOWN.to_owned(), load));
-    if let Some(offered) = offered {
-        line("", addresses(offered));
+    if let Some(addresses) = offered.and_then(addresses) {
+        line("", addresses);
     }
     out
 }
@@ -59,38 +59,113 @@ fn workers(setup: &Setup) -> String {
 }
 
 fn load(offered: &Offered) -> String {
-    let rate = match offered.rate_pps {
-        None => "as fast as it goes".to_owned(),
-        Some(pps) => format!(
-            "{} (L1 {}, L2 {})",
-            si(pps, "pps"),
-            scaled(offered.rate_l1_bps, "bit/s"),
-            scaled(offered.rate_l2_bps, "bit/s"),
-        ),
-    };
+    let rate = rate(offered);
     let count = offered.count.map(|n| plural(n, "frame"));
     let time = offered.duration_s.map(|s| seconds(Some(s)));
     let limits: Vec<String> = [count, time].into_iter().flatten().collect();
     let limits = if limits.is_empty() { "until stopped".to_owned() } else { limits.join(" or ") };
-    let flows = plural(offered.flows, "flow");
+    if let Some(pcap) = &offered.pcap {
+        return format!("{}, {rate}, {}", capture(pcap), passes(pcap, &limits));
+    }
+    let flows = offered.flows.map_or_else(String::new, |n| format!(", {}", plural(n, "flow")));
     let streams = if offered.streams > 1 { format!(", {} streams", offered.streams) } else { String::new() };
-    let size = match offered.size_bytes {
-        Some(size) => format!("{} bytes with FCS", grouped(size.into())),
-        None => format!("{:.1} bytes with FCS on average", offered.mean_size_bytes),
+    let size = match (offered.size_bytes, offered.mean_size_bytes) {
+        (Some(size), _) => format!("{} bytes with FCS", grouped(size.into())),
+        (None, Some(mean)) => format!("{mean:.1} bytes with FCS on average"),
+        (None, None) => format!("{UNKNOWN} bytes with FCS"),
     };
-    format!("{size}, {rate}, {limits}, {flows}{streams}")
+    format!("{size}, {rate}, {limits}{flows}{streams}")
 }
 
-fn addresses(offered: &Offered) -> String {
-    let macs = format!("{} → {}", offered.src_mac, offered.dst_mac);
+fn rate(offered: &Offered) -> String {
+    let bits = |bps| scaled(bps, "bit/s");
+    match offered.pcap.as_ref().and_then(|pcap| pcap.speed) {
+        // Exact: it is what was typed.
+        Some(1.0) => return "at the recorded times".to_owned(),
+        Some(speed) => return format!("at {speed} times the recorded speed"),
+        None => {}
+    }
+    match (offered.rate_pps, offered.rate_l1_bps, offered.rate_l2_bps) {
+        (Some(pps), None, None) => si(pps, "pps"),
+        (Some(pps), l1, l2) => format!("{} (L1 {}, L2 {})", si(pps, "pps"), bits(l1), bits(l2)),
+        (None, Some(l1), _) => format!("L1 {}", bits(Some(l1))),
+        (None, None, Some(l2)) => format!("L2 {}", bits(Some(l2))),
+        (None, None, None) => "as fast as it goes".to_owned(),
+    }
+}
+
+fn capture(pcap: &OfferedPcap) -> String {
+    match (pcap.frames, pcap.bytes) {
+        (Some(frames), Some(bytes)) => {
+            format!("{} ({}, {} bytes with FCS)", pcap.file, plural(frames, "frame"), grouped(bytes))
+        }
+        _ => pcap.file.clone(),
+    }
+}
+
+fn passes(pcap: &OfferedPcap, limits: &str) -> String {
+    match pcap.loops {
+        Some(1) => "once".to_owned(),
+        Some(n) => format!("{} times", grouped(n)),
+        None => format!("again and again, {limits}"),
+    }
+}
+
+/// None of a capture, whose frames have their own.
+fn addresses(offered: &Offered) -> Option<String> {
+    let macs = format!("{} → {}", offered.src_mac.as_ref()?, offered.dst_mac.as_ref()?);
     let vlans: String = offered.vlans.iter().map(|id| format!(", VLAN {id}")).collect();
     let end = |ip: &Option<String>, port: Option<u16>| Some((ip.clone()?, port?));
     let from = end(&offered.src_ip, offered.src_port);
     let checks = if offered.verify { "" } else { ", not verified" };
-    match (from, end(&offered.dst_ip, offered.dst_port)) {
+    Some(match (from, end(&offered.dst_ip, offered.dst_port)) {
         (Some((src, src_port)), Some((dst, dst_port))) => {
             format!("{macs}{vlans}, {src} port {src_port} → {dst} port {dst_port}{checks}")
         }
         _ => format!("{macs}{vlans}, no IP{checks}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Report;
+
+    fn replay(change: impl Fn(&mut Offered, &mut OfferedPcap)) -> String {
+        let sample = include_str!("../../../tests/samples/report-full.json");
+        let report: Report = serde_json::from_str(sample).unwrap();
+        let mut offered = report.offered.unwrap();
+        (offered.rate_pps, offered.rate_l1_bps, offered.rate_l2_bps, offered.duration_s) =
+            (None, None, None, None);
+        (offered.src_mac, offered.size_bytes) = (None, None);
+        let mut pcap = OfferedPcap {
+            file: "a.pcap".to_owned(),
+            frames: Some(1_000),
+            bytes: Some(64_000),
+            loops: Some(1),
+            speed: Some(1.0),
+            late_s: 0.0,
+        };
+        change(&mut offered, &mut pcap);
+        offered.pcap = Some(pcap);
+        assert_eq!(addresses(&offered), None);
+        load(&offered)
+    }
+
+    #[test]
+    fn a_capture_is_told_with_its_timing_and_its_passes() {
+        assert_eq!(
+            replay(|_, _| {}),
+            "a.pcap (1,000 frames, 64,000 bytes with FCS), at the recorded times, once"
+        );
+        let twice = replay(|_, pcap| (pcap.speed, pcap.loops) = (Some(2.5), Some(3)));
+        assert!(twice.ends_with(", at 2.5 times the recorded speed, 3 times"), "{twice}");
+        let endless = replay(|offered, pcap| {
+            (pcap.frames, pcap.speed, pcap.loops) = (None, None, None);
+            (offered.rate_l1_bps, offered.duration_s) = (Some(1e9), Some(2.0));
+        });
+        assert_eq!(endless, "a.pcap, L1 1.000 Gbit/s, again and again, 2.000 s");
+        let fast = replay(|_, pcap| pcap.speed = None);
+        assert!(fast.ends_with(", as fast as it goes, once"), "{fast}");
     }
 }

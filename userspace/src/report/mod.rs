@@ -78,8 +78,10 @@ impl Report {
 pub struct Offered {
     /// Ethernet frame length with the FCS; null where lengths vary.
     pub size_bytes: Option<u32>,
-    /// The mean length, as the streams' weights mix them.
-    pub mean_size_bytes: f64,
+    /// The mean length, as the streams' weights mix them; null for a capture.
+    pub mean_size_bytes: Option<f64>,
+    /// The capture that was sent instead of numbered frames; null without one.
+    pub pcap: Option<OfferedPcap>,
     /// Asked rate in frames a second; null for max.
     pub rate_pps: Option<f64>,
     /// The same at layer 1: preamble, SFD and gap included.
@@ -90,24 +92,24 @@ pub struct Offered {
     pub count: Option<u64>,
     /// How long to send; null without a limit.
     pub duration_s: Option<f64>,
-    /// Streams.
+    /// Streams; none of a capture.
     pub streams: u16,
-    /// Distinct source address and port pairs, over all streams.
-    pub flows: u64,
+    /// Distinct source address and port pairs, over all streams; null for a capture.
+    pub flows: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
-    /// Tag of the run, as it stands in each frame.
-    pub run_tag: u16,
+    /// Tag of the run, as it stands in each frame; null for a capture.
+    pub run_tag: Option<u16>,
     /// Frames a turn at the most.
     pub batch: u32,
-    /// Sequence spaces: of each transmit queue one a stream.
+    /// Sequence spaces: of each transmit queue one a stream; none of a capture.
     pub spaces: u16,
     /// Whether each frame carries a probe and a checksum.
     pub verify: bool,
-    /// Source MAC.
-    pub src_mac: String,
-    /// Destination MAC.
-    pub dst_mac: String,
+    /// Source MAC; null for a capture.
+    pub src_mac: Option<String>,
+    /// Destination MAC; null for a capture.
+    pub dst_mac: Option<String>,
     /// Source IP; null for `--l2`.
     pub src_ip: Option<String>,
     /// Destination IP; null for `--l2`.
@@ -118,6 +120,23 @@ pub struct Offered {
     pub dst_port: Option<u16>,
     /// VLAN ids, outermost first.
     pub vlans: Vec<u16>,
+}
+
+/// A capture that was sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OfferedPcap {
+    /// The file, as typed.
+    pub file: String,
+    /// Frames of it that can be sent; null when the run ended before it was read to its end.
+    pub frames: Option<u64>,
+    /// Their bytes, padding and FCS included.
+    pub bytes: Option<u64>,
+    /// How often it was to be sent; null without end.
+    pub loops: Option<u64>,
+    /// How many times its recorded speed; null where a rate was asked for.
+    pub speed: Option<f64>,
+    /// By how much the schedule had to be moved, since frames could not be sent when they were due.
+    pub late_s: f64,
 }
 
 /// Frames and bytes, FCS included.

@@ -122,6 +122,25 @@ impl RateSpec {
         };
         reduced(frames, seconds).map(Some)
     }
+
+    /// The rate in frames a second (of pps) or in bits a second (of everything else): for frames of several lengths.
+    /// None for max. `speed_bps` is the link's speed in bit/s.
+    ///
+    /// # Errors
+    /// As [`RateSpec::resolve`].
+    pub fn units_a_second(&self, speed_bps: Option<u64>) -> Result<Option<FrameRate>, RateError> {
+        let (units, seconds) = match self {
+            Self::Max => return Ok(None),
+            Self::Pps(pps) => (pps.numerator().into(), pps.denominator().into()),
+            Self::L1Bps(bps) | Self::L2Bps(bps) => (u128::from(*bps), 1),
+            Self::Percent(percent) => {
+                let speed = speed_bps.filter(|s| *s > 0).ok_or(RateError::NoSpeed)?;
+                let bits = u128::from(speed) * u128::from(percent.numerator());
+                (bits, u128::from(percent.denominator()) * 100)
+            }
+        };
+        reduced(units, seconds).map(Some)
+    }
 }
 
 fn reduced(frames: u128, seconds: u128) -> Result<FrameRate, RateError> {

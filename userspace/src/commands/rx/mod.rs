@@ -9,6 +9,7 @@ mod heard;
 mod matching;
 mod means;
 mod readings;
+mod recording;
 mod redirect;
 mod redirected;
 mod report;
@@ -22,6 +23,7 @@ use self::answer::Answering;
 use self::attach::{Attached, Ports, attach};
 use self::fall_back::Swap;
 use self::readings::{Device, Readings, Window};
+use self::recording::Recording;
 use self::shift::Shift;
 use self::talk::Talk;
 use self::watch::{Ending, Watch};
@@ -84,6 +86,8 @@ pub struct Sink<'a> {
     panicked: bool,
     /// What was dropped while redirect did not work.
     swap: Swap,
+    /// The capture that is written.
+    recording: Option<Recording>,
 }
 
 /// What is left of a session, for the Reports.
@@ -105,6 +109,7 @@ impl<'a> Sink<'a> {
         let iface = config.iface.clone().map_or_else(choose_rx_interface, Ok)?;
         let facts = ground::survey(&iface, config.wait_link, interrupt)?;
         means::affordable(config, &facts)?;
+        let recording = config.recording.as_ref().map(Recording::open).transpose()?;
         let takes_all = matching::takes_all(config.matches, &facts)?;
         if !config.output.quiet {
             tell(takes_all.as_slice());
@@ -153,6 +158,7 @@ impl<'a> Sink<'a> {
             outcomes: Vec::new(),
             panicked: false,
             swap: Swap::default(),
+            recording,
         };
         if !config.output.quiet {
             tell(&sink.findings);
@@ -193,6 +199,9 @@ impl<'a> Sink<'a> {
     /// When the run could not begin.
     pub fn run(mut self, interrupt: &Interrupt, until_end: Option<UntilEnd>) -> Result<Vec<Report>, Failure> {
         self.give_up(Needs { fall_back: self.may_fall_back(), ..Needs::of(&self.config.output) });
+        if let Some(recording) = &mut self.recording {
+            recording.start(&self.facts.name)?;
+        }
         let shift = self.start()?;
         let mut live = self.live(until_end.is_some());
         let told = until_end.as_ref().map(|end| Arc::clone(&end.told));
@@ -213,6 +222,8 @@ impl<'a> Sink<'a> {
             self.talk.hear_the_rest(monotonic());
             watched.failed.extend(self.disagreement());
         }
+        let recording = self.recording.take();
+        self.findings.extend(recording.and_then(|recording| recording.finish(self.config.output.quiet)));
         watched.failed.extend(self.panicked.then(|| report_parts::worker_lost(&self.facts.name)));
         if let Some(answering) = &self.answering {
             notice(self.config.output.quiet, "rx", answering.words());
@@ -298,9 +309,9 @@ impl<'a> Sink<'a> {
                 clock: monotonic,
             };
             let (latch, control) = (Arc::clone(&self.latch), self.control.clone());
-            let worker: Box<dyn Worker> =
-                Box::new(RxWorker::new(port, spec, latch, control, Arc::clone(progress)));
-            (seat.core, worker)
+            let tap = self.recording.as_ref().and_then(Recording::tap);
+            let worker = RxWorker::new(port, spec, latch, control, Arc::clone(progress)).with_tap(tap);
+            (seat.core, Box::new(worker) as Box<dyn Worker>)
         };
         ports.into_iter().zip(&self.seats).zip(progress).map(worker).collect()
     }

@@ -33,6 +33,11 @@ pub struct Peer {
     pub answered: bool,
 }
 
+impl Peer {
+    /// Of frames that carry their own addresses.
+    pub const NOBODY: Self = Self { mac: MacAddr6::nil(), ip: None, answered: false };
+}
+
 /// Finds the destination.
 ///
 /// # Errors

@@ -4,6 +4,7 @@ mod announce;
 mod attach;
 mod discover;
 mod offer;
+mod replay;
 mod report;
 mod resolve;
 mod streams;
@@ -13,6 +14,7 @@ use self::announce::Farewell;
 use self::attach::Attached;
 use self::discover::Peer;
 use self::offer::Offer;
+use self::replay::Replay;
 use super::control_link::ControlLink;
 use super::interrupt::Interrupt;
 use super::link_watch::{LinkWatch, Outages};
@@ -24,7 +26,9 @@ use super::privileges::{self, Needs};
 use super::sockets::{self, Memory, Sockets, Wanted};
 use super::{Failure, afford, ground, pair, tell};
 use crate::config::{DEFAULT_TX_RING, TxConfig};
-use crate::engine::{self, Crew, Feed, Outcome, Progress, Running, TxWorker, Worker};
+use crate::engine::{
+    self, Crew, Feed, Outcome, Progress, ReplaySpec, ReplayWorker, Running, TxWorker, Worker,
+};
 use crate::finding::Finding;
 use crate::frame::Stream;
 use crate::host::netdev::Direction;
@@ -67,7 +71,10 @@ pub struct Sender<'a> {
     config: &'a TxConfig,
     facts: InterfaceFacts,
     offer: Offer,
-    link: ControlLink,
+    /// The capture that is sent instead of frames of our own.
+    replay: Option<Replay>,
+    /// How a sink is talked to; none is, about a capture.
+    link: Option<ControlLink>,
     seats: Vec<Seat>,
     ports: Vec<XskTx>,
     xsk_mode: XskModeUsed,
@@ -111,21 +118,27 @@ impl<'a> Sender<'a> {
     /// What stands in the way.
     pub fn open(config: &'a TxConfig, peer: Option<Peer>, interrupt: &Interrupt) -> Result<Self, Failure> {
         let facts = ground::survey(&config.iface, config.wait_link, interrupt)?;
-        let (_, longest) = config.streams.bounds();
-        ground::check_size(&facts, longest, most_tags(config))?;
-        let frame_bytes = u32::try_from(longest.in_memory()).unwrap_or(u32::MAX);
-        let memory = Memory::of(&config.rings, DEFAULT_TX_RING, frame_bytes);
+        let longest = longest_frame(config, &facts)?;
+        let memory = Memory::of(&config.rings, DEFAULT_TX_RING, longest);
+        let replay = Replay::open(config, &facts, longest)?;
         let cores =
             placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Lowest)?;
-        let limit = u32::try_from(cores.len()).unwrap_or(u32::MAX);
+        // Two queues would not keep the order of a capture.
+        let limit = if replay.is_some() { 1 } else { u32::try_from(cores.len()).unwrap_or(u32::MAX) };
         let queues =
             placement::queues(&facts.name, config.placement.queues.as_deref(), facts.tx_queues, limit)?;
         let seats = placement::seats(&queues, &cores);
         afford::check(&facts.name, seats.len(), memory)?;
         afford::foretell(&config.output, "tx", seats.len(), memory);
-        let mut link = ControlLink::open(&facts, offer::udp_port(config))?;
         let run = config.run_tag.unwrap_or_else(offer::random_tag);
-        let peer = discover::destination(config, &facts, peer, &mut link, run, interrupt)?;
+        let (link, peer) = match &replay {
+            Some(_) => (None, Peer::NOBODY),
+            None => {
+                let mut link = ControlLink::open(&facts, offer::udp_port(config))?;
+                let peer = discover::destination(config, &facts, peer, &mut link, run, interrupt)?;
+                (Some(link), peer)
+            }
+        };
         let offer = Offer::new(config, &facts, &peer, run, &seats)?;
 
         let wanted = Wanted::new(&facts, config.modes, memory, Direction::Tx);
@@ -140,6 +153,7 @@ impl<'a> Sender<'a> {
             config,
             facts,
             offer,
+            replay,
             link,
             seats,
             ports,
@@ -188,21 +202,28 @@ impl<'a> Sender<'a> {
         interrupt: &Interrupt,
         told: Option<&OnceLock<LastWord>>,
     ) -> Result<Report, Failure> {
-        notice(self.config.output.quiet, "tx", self.offer.words());
+        let words = self.replay.as_ref().map_or_else(|| self.offer.words(), Replay::words);
+        notice(self.config.output.quiet, "tx", words);
         let began = monotonic();
-        announce::start(&mut self.link, &self.offer)?;
+        if let Some(link) = &mut self.link {
+            announce::start(link, &self.offer)?;
+        }
         let started_at = machine::wall_clock();
         let before = (Meter::read(), DeviceCounters::read(self.facts.ifindex).ok());
         let progress: Vec<_> = self.seats.iter().map(|_| Arc::new(Progress::default())).collect();
+        // Threads have the privileges of the one that starts them.
+        self.findings.extend(privileges::reduce(Needs::of(&self.config.output), || true));
         let crews = self.crews(&progress)?;
         let stop = Arc::new(AtomicBool::new(false));
         let mut live = self.live();
-        self.findings.extend(privileges::reduce(Needs::of(&self.config.output), || true));
         let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN, privileges::none)
             .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
         let mut link = LinkWatch::begin(self.facts.ifindex, monotonic());
         let (asked, gone) = attend(&running, &stop, &progress, (&mut live, &mut link), interrupt);
         let outcomes = running.join();
+        if let Some(replay) = &mut self.replay {
+            replay.finish();
+        }
         let intervals = live.finish(monotonic(), Sums::of(&progress));
         let aftermath = Aftermath {
             panicked: outcomes.is_none(),
@@ -218,7 +239,8 @@ impl<'a> Sender<'a> {
         let word = announce::last_word(&self.offer, &aftermath);
         let farewell = Farewell { began, sink_answers: self.sink_answers, interrupted: asked };
         // On an interface that is gone nothing can be said, and that it is gone is told already.
-        let unsaid = announce::end(&mut self.link, &self.offer, &word, farewell).err();
+        let unsaid =
+            self.link.as_mut().and_then(|link| announce::end(link, &self.offer, &word, farewell).err());
         self.findings.extend(unsaid.filter(|_| !aftermath.interface_gone()));
         if let Some(told) = told {
             // Said once.
@@ -244,6 +266,16 @@ impl<'a> Sender<'a> {
     fn crews(&mut self, progress: &[Arc<Progress>]) -> Result<Vec<Crew>, Failure> {
         let mut workers: Vec<(u32, Box<dyn Worker>)> = Vec::new();
         let ports = std::mem::take(&mut self.ports);
+        if let Some(replay) = &mut self.replay {
+            let (reel, timing) = replay.start(self.config.count)?;
+            let (batch, duration) = (self.config.batch, self.config.duration);
+            let spec = ReplaySpec { batch, duration, timing, slots: ports.first().map_or(0, XskTx::slots) };
+            let seated = ports.into_iter().zip(&self.seats).zip(progress).next();
+            workers.extend(seated.map(|((port, seat), progress)| -> (u32, Box<dyn Worker>) {
+                (seat.core, Box::new(ReplayWorker::new(port, reel, spec, Arc::clone(progress))))
+            }));
+            return Ok(placement::crews(workers));
+        }
         for ((number, port), (seat, progress)) in (0u16..).zip(ports).zip(self.seats.iter().zip(progress)) {
             let streams: Result<Vec<_>, _> = self.offer.streams(number).iter().map(Stream::new).collect();
             let streams = streams.map_err(|e| offer::unbuildable(&e))?;
@@ -260,6 +292,20 @@ impl<'a> Sender<'a> {
 /// VLAN tags of the stream that has most.
 fn most_tags(config: &TxConfig) -> usize {
     config.streams.streams().iter().map(|stream| stream.vlans().len()).max().unwrap_or(0)
+}
+
+/// Bytes of the longest frame without FCS: of the streams, or of a capture what the interface lets through.
+///
+/// # Errors
+/// Streams that do not fit the interface.
+fn longest_frame(config: &TxConfig, facts: &InterfaceFacts) -> Result<u32, Failure> {
+    if config.replay.is_some() {
+        let [longest, _] = ground::longest_frames(facts.mtu);
+        return Ok(longest);
+    }
+    let (_, longest) = config.streams.bounds();
+    ground::check_size(facts, longest, most_tags(config))?;
+    Ok(u32::try_from(longest.in_memory()).unwrap_or(u32::MAX))
 }
 
 /// Watches the workers until they have finished, the interface is gone, or the user has had enough: when that was, and

@@ -12,7 +12,7 @@ use crate::frame::{Addresses, FrameError, L3, Place, Stack, Start, StreamSpec};
 use crate::host::{InterfaceFacts, machine};
 use crate::pace::Limits;
 use crate::report::Offered;
-use crate::units::{FrameRate, FrameSize};
+use crate::units::{FrameRate, FrameSize, RateError, RateSpec};
 use macaddr::MacAddr6;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -114,6 +114,13 @@ pub fn unbuildable(error: &FrameError) -> Finding {
         .remedy("xsk-gen tx --dry-run shows the streams without an interface")
 }
 
+/// A rate that is none on this link.
+pub fn no_rate(facts: &InterfaceFacts, rate: RateSpec, error: &RateError) -> Finding {
+    Finding::new(Code::NoLinkSpeed, Severity::Fail, format!("--rate {rate}"), error.to_string())
+        .why(format!("{} has no speed that a percentage could be taken of", facts.name))
+        .remedy("--rate in pps or bps, for instance 1Mpps or 10Gbps")
+}
+
 impl Offer {
     /// Makes the configuration concrete.
     ///
@@ -126,16 +133,10 @@ impl Offer {
         run: u16,
         seats: &[Seat],
     ) -> Result<Self, Failure> {
-        let rate = config.rate.resolve(config.streams.mean(), facts.line_speed_bps()).map_err(|error| {
-            Finding::new(
-                Code::NoLinkSpeed,
-                Severity::Fail,
-                format!("--rate {}", config.rate),
-                error.to_string(),
-            )
-            .why(format!("{} has no speed that a percentage could be taken of", facts.name))
-            .remedy("--rate in pps or bps, for instance 1Mpps or 10Gbps")
-        })?;
+        let rate = config
+            .rate
+            .resolve(config.streams.mean(), facts.line_speed_bps())
+            .map_err(|error| no_rate(facts, config.rate, &error))?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let started_unix_ns = u64::try_from(started.as_nanos()).unwrap_or(0);
         Ok(Self {
@@ -242,21 +243,22 @@ pub fn offered(start: &Start, run: u16) -> Offered {
     let addresses = &start.addresses;
     Offered {
         size_bytes: start.size_bytes,
-        mean_size_bytes: start.mean_bytes,
+        mean_size_bytes: Some(start.mean_bytes),
+        pcap: None,
         rate_pps: start.rate_pps,
         rate_l1_bps: bits(start.mean_bytes + f64::from(crate::units::WIRE_OVERHEAD_BYTES)),
         rate_l2_bps: bits(start.mean_bytes),
         count: start.count,
         duration_s: start.duration_ns.map(|ns| crate::units::Nanos(ns).as_secs_f64()),
         streams: u16::try_from(start.flows.len()).unwrap_or(u16::MAX),
-        flows: start.flows.iter().map(|flows| u64::from(*flows)).sum(),
+        flows: Some(start.flows.iter().map(|flows| u64::from(*flows)).sum()),
         seed: start.seed,
-        run_tag: run,
+        run_tag: Some(run),
         batch: start.batch,
         spaces: start.spaces,
         verify: start.verify,
-        src_mac: addresses.src_mac.to_lowercase(),
-        dst_mac: addresses.dst_mac.to_lowercase(),
+        src_mac: Some(addresses.src_mac.to_lowercase()),
+        dst_mac: Some(addresses.dst_mac.to_lowercase()),
         src_ip: addresses.src_ip.map(|ip| ip.to_string()),
         dst_ip: addresses.dst_ip.map(|ip| ip.to_string()),
         src_port: addresses.src_port,

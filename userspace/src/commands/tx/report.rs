@@ -8,7 +8,7 @@ use crate::engine::{LaneBooks, Load, TxBooks};
 use crate::finding::Finding;
 use crate::host::{machine, napi};
 use crate::report::{
-    Balance, DeviceCounters, Engine, IntervalRow, QueueRow, Report, SCHEMA, Setup, StreamRow, Totals,
+    Balance, DeviceCounters, Engine, IntervalRow, Offered, QueueRow, Report, SCHEMA, Setup, StreamRow, Totals,
 };
 use crate::units::FCS_BYTES;
 
@@ -22,8 +22,9 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
     let completed = balance.completed.unwrap_or(0);
     let volume = Volume {
         frames: completed,
-        bytes: books.iter().map(|b| b.completed_bytes).sum(),
-        l3_bytes: l3_bytes(&sender, &books),
+        bytes: books.iter().map(|b| b.bytes).sum(),
+        // Frames of a capture are not looked into.
+        l3_bytes: l3_bytes(&sender, &books).filter(|_| sender.replay.is_none()),
     };
     let cores = report_parts::distinct(sender.seats.iter().map(|seat| seat.core));
     let (before, after) = (&aftermath.before.0, &aftermath.after.0);
@@ -32,6 +33,7 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
     // Of a device that is gone the last reading is older than our count.
     findings.extend(disagreement.filter(|_| !aftermath.interface_gone()));
     findings.extend(trouble::find(&sender, aftermath, &balance, window, &books));
+    findings.extend(sender.replay.iter().flat_map(|replay| replay.findings(&books)));
     let load = books.iter().fold(Load::default(), |sum, b| sum.plus(b.load));
     let mut report = Report {
         schema: SCHEMA.to_owned(),
@@ -43,7 +45,7 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         interface: (&sender.facts).into(),
         path: crate::host::kind::path(&sender.facts),
         setup: setup(&sender, &cores),
-        offered: Some(sender.offer.offered()),
+        offered: Some(offered(&sender, &books)),
         totals: Totals { tx_frames: Some(volume.frames), tx_bytes: Some(volume.bytes), ..Totals::default() },
         rates: report_parts::rates(volume, Some(window), sender.facts.line_speed_bps()),
         balance,
@@ -60,6 +62,12 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
     report_parts::check_books(&mut report);
     report_parts::check_line_rate(&mut report);
     report
+}
+
+fn offered(sender: &Sender<'_>, books: &[&TxBooks]) -> Offered {
+    let late = books.iter().map(|b| b.late).max().unwrap_or_default();
+    let replay = sender.replay.as_ref().map(|replay| replay.offered(sender.config, late));
+    replay.unwrap_or_else(|| sender.offer.offered())
 }
 
 fn balance(books: &[&TxBooks]) -> Balance {
@@ -102,7 +110,7 @@ fn queues(sender: &Sender<'_>, books: &[&TxBooks]) -> Vec<QueueRow> {
             id: seat.queue,
             core: Some(seat.core),
             frames: b.completed,
-            bytes: b.completed_bytes,
+            bytes: b.bytes,
             kernel_drops: None,
         })
     };

@@ -8,7 +8,7 @@ use crate::finding::{Code, Finding, Severity};
 use crate::host::InterfaceFacts;
 use crate::port::PortError;
 use crate::report::Balance;
-use crate::units::Nanos;
+use crate::units::{Nanos, span};
 
 /// The findings of a run.
 pub fn find(
@@ -25,7 +25,7 @@ pub fn find(
     let found = [
         aftermath.panicked.then(|| report_parts::worker_lost(on)),
         report_parts::unpinned(on, &aftermath.outcomes),
-        balance.shortfall.filter(|n| *n > 0).map(|n| shortfall(on, n)),
+        balance.shortfall.filter(|n| *n > 0).map(|n| shortfall(sender, n, books)),
         balance.in_flight.filter(|n| *n > 0).map(|n| in_flight(on, n)),
         balance.invalid.filter(|n| *n > 0).map(|n| invalid(on, n)),
         (failed.is_none() && aftermath.link.count == 0).then(|| nothing_completed(on, balance)).flatten(),
@@ -56,7 +56,28 @@ pub fn no_far_end(facts: &InterfaceFacts) -> Option<Finding> {
     )
 }
 
-fn shortfall(on: &str, frames: u64) -> Finding {
+fn shortfall(sender: &Sender<'_>, frames: u64, books: &[&TxBooks]) -> Finding {
+    let on = sender.facts.name.as_str();
+    match &sender.replay {
+        Some(replay) if replay.is_recorded() => {
+            late(on, frames, books.iter().map(|b| b.late).max().unwrap_or_default())
+        }
+        _ => not_held(on, frames),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn late(on: &str, frames: u64, by: Nanos) -> Finding {
+    let what = format!(
+        "the recorded times were not held: about {frames} frames were late, and it took {} longer",
+        span(by.0 as f64)
+    );
+    Finding::new(Code::Shortfall, Severity::Warn, on, what)
+        .why("the sender was descheduled, or the path does not take what was recorded; what was missed is not followed by a burst")
+        .remedy("a lower --pcap-speed, or a core of its own with --cores")
+}
+
+fn not_held(on: &str, frames: u64) -> Finding {
     let what = format!("the asked rate was not held: {frames} frames were due and not sent");
     Finding::new(Code::Shortfall, Severity::Warn, on, what)
         .why("the sender was descheduled, or the path does not take the rate")
@@ -138,7 +159,8 @@ mod tests {
     #[test]
     fn what_was_not_sent_warns_and_what_was_refused_fails() {
         for (finding, code, severity) in [
-            (shortfall("eth7", 3), Code::Shortfall, Severity::Warn),
+            (not_held("eth7", 3), Code::Shortfall, Severity::Warn),
+            (late("eth7", 3, Nanos(1)), Code::Shortfall, Severity::Warn),
             (in_flight("eth7", 3), Code::InFlight, Severity::Warn),
             (invalid("eth7", 3), Code::InvalidDescriptors, Severity::Fail),
         ] {

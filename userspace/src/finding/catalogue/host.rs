@@ -59,8 +59,8 @@ pub(super) const CORES_SHARED: Entry = Entry {
 };
 
 pub(super) const OUTPUT_FILE: Entry = Entry {
-    meaning: "The file of `--output`, or stdout, cannot be written.",
-    cause: "The folder is not there or not writable, or the disk is full. The file is opened before the run, and written after it.",
+    meaning: "The file of `--output` or `--write`, or stdout, cannot be written.",
+    cause: "The folder is not there or not writable, or the disk is full. Files are opened before the run; that of `--output` is written after it.",
     remedy: "Another path, or make room and check the permissions of its folder.",
     said: &[said(By::Either, End::Blocked), said(By::Either, End::Failed)],
 };

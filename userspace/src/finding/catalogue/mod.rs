@@ -2,6 +2,7 @@
 //! command ends that says it. Knows nothing of a single case, which a Finding itself describes.
 
 mod addresses;
+mod capture;
 mod host;
 mod interface;
 mod modes;
@@ -174,6 +175,11 @@ impl Code {
             Self::NoFarEnd => &sent::NO_FAR_END,
             Self::StreamUnnumbered => &sent::STREAM_UNNUMBERED,
             Self::ForeignSource => &sent::FOREIGN_SOURCE,
+            Self::CaptureFile => &capture::FILE,
+            Self::CaptureLeftOut => &capture::LEFT_OUT,
+            Self::CaptureTimes => &capture::TIMES,
+            Self::CaptureSlow => &capture::SLOW,
+            Self::CaptureIncomplete => &capture::INCOMPLETE,
         }
     }
 }
