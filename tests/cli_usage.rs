@@ -137,6 +137,16 @@ const TX: &[(&str, &str, &str)] = &[
     ("--l2 --dst-ip 198.19.0.1", "--dst-ip: --l2 frames have neither IP nor UDP", "leave out --l2"),
     ("--l2 --port 9", "--port: --l2 frames have neither IP nor UDP", "leave out --l2"),
     ("--l2 --flows 2", "--flows 2: flows differ in IP address and port", "leave out --l2"),
+    ("--resolve", "--resolve: it finds the MAC of a destination IP, and none is named", "--dst-ip"),
+    (
+        "--resolve --dst-ip 198.19.0.1 --dst-mac 02:00:00:00:00:00",
+        "--dst-mac: --resolve finds the MAC of --dst-ip by itself",
+        "leave out --resolve",
+    ),
+    ("--resolve --l2", "--l2: --resolve finds the MAC of --dst-ip by itself", "leave out --resolve"),
+    ("--resolve --dst-ip 224.0.0.5", "--dst-ip 224.0.0.5: a group is no station", "01:00:5e:00:00:05"),
+    ("--resolve --dst-ip ff02::2", "--dst-ip ff02::2: a group is no station", "33:33:00:00:00:02"),
+    ("--resolve --dst-ip 0.0.0.0", "--dst-ip 0.0.0.0: the unspecified address", "--dst-ip"),
     ("--flows 0", "--flows 0: ", "--flows 1"),
     ("--flows 65537", "--flows 65537: ", "--flows 64"),
     ("--run-tag 65536", "--run-tag 65536: the tag has 16 bits", "--run-tag 7"),
@@ -151,7 +161,12 @@ const TX: &[(&str, &str, &str)] = &[
 
 /// The same after `rx --iface` an interface that does not exist.
 const RX: &[(&str, &str, &str)] = &[
-    ("--match tcp", "--match tcp: there is no such match", "--match 'udp port 9' or --match l2"),
+    (
+        "--match tcp",
+        "--match tcp: there is no such match",
+        "--match 'udp port 9', l2, 'ethertype 0x0806' or any",
+    ),
+    ("--match vlan", "--match vlan: there is no such match", "'vlan 100' alone or in front of one of them"),
     ("--match l2 --port 9", "--port: --match says already", "either --port or --match"),
     ("--count 0", "--count 0: a run of no frames", "leave it out"),
     ("--count 18446744073709551616", "--count 18446744073709551616: it is too large", "leave it out"),
@@ -160,6 +175,15 @@ const RX: &[(&str, &str, &str)] = &[
     ("--count-only --frames 64", "--frames: --count-only opens no socket", "leave out --count-only"),
     ("--count-only --hugepages", "--hugepages: --count-only opens no socket", "leave out --count-only"),
     ("--count-only --busy-poll", "--busy-poll: --count-only opens no socket", "leave out --count-only"),
+    ("--answer router", "--answer router: 'router' is not an IP address", "--answer 198.51.100.2"),
+    ("--answer 198.51.100.0/24", "--answer 198.51.100.0/24: '198.51.100.0/24' is not an IP", "2001:db8::2"),
+    ("--answer 198.51.100.2,", "--answer 198.51.100.2,: '' is not an IP address", "--answer 198.51.100.2"),
+    ("--answer ::1", "--answer ::1: ::1: a loopback address is never on a link", "--answer 198.51.100.2"),
+    (
+        "--answer 198.51.100.2,198.51.100.2",
+        "--answer 198.51.100.2,198.51.100.2: 198.51.100.2 is named twice",
+        "2001:db8::2",
+    ),
     ("--idle-timeout 0", "--idle-timeout 0: ", "leave it out"),
     ("--duration 0s", "--duration 0s: ", "leave it out"),
     ("--batch 8193", "--batch 8193: the ring has 8192 entries", "a longer --ring"),
@@ -186,7 +210,7 @@ const DEMO: &[(&str, &str, &str)] = &[
     ("--stream no-such.toml", "--stream no-such.toml: it cannot be read: No such file", "examples/"),
     ("--stream no-such.toml --mpls 16", "--mpls: --stream says it in its file", "either --stream"),
     ("--vxlan 1 --size 64", "--size 64: Ethernet, IPv4, UDP, VXLAN", "--size 114 or more"),
-    ("--match l3", "--match l3: there is no such match", "--match l2"),
+    ("--match l3", "--match l3: there is no such match", "'udp port 9', l2"),
 ];
 
 /// What the parser itself refuses: the arguments, and the flag that the message names.

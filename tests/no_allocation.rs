@@ -6,7 +6,15 @@
 mod bench;
 
 use bench::{Bench, Setup};
+use xsk_gen::engine::Feed;
+use xsk_gen::frame::formula::{Formula, Modifier, Per};
+use xsk_gen::frame::layer::{Ethernet, Ipv4, Layer, Udp, Vxlan};
+use xsk_gen::frame::layout::Defaults;
+use xsk_gen::frame::sizes::Sizes;
+use xsk_gen::frame::{Place, Stream, StreamSpec};
 use xsk_gen::memory_port::Faults;
+use xsk_gen::port::{Done, Slot, Source};
+use xsk_gen::units::FrameSize;
 
 /// Turns until chunks, sequence spaces and latency have what they need, and turns that are counted.
 const WARM: usize = 200;
@@ -30,4 +38,56 @@ fn sending_and_receiving_allocate_nothing_once_warm() {
     let (sent, tally) = bench.finish();
     assert!(sent.completed > (COUNTED * 32) as u64);
     assert_eq!(tally.probes, sent.completed);
+}
+
+/// A tunnel in which a field of each layer follows each kind of formula, in lengths of each kind.
+fn every_modifier(stream: u16, sizes: Sizes) -> StreamSpec {
+    let ethernet = || Layer::Ethernet(Ethernet::default());
+    let ipv4 = || Layer::Ipv4(Ipv4::default());
+    let udp = || Layer::Udp(Udp { checksum: Some(true), ..Udp::default() });
+    let vxlan = Layer::Vxlan(Vxlan::default());
+    let modifier = |field: &str, per, formula| Modifier { field: field.to_owned(), formula, per };
+    StreamSpec {
+        layers: vec![ethernet(), ipv4(), udp(), vxlan, ethernet(), ipv4(), udp()],
+        defaults: Defaults::BENCHMARK,
+        modifiers: vec![
+            modifier("ipv4[2].dst", Per::Frame, Formula::Random { seed: 1, low: 0, span: 1 << 24 }),
+            modifier("udp[2].src_port", Per::Flow, Formula::Step { base: 1, step: 3, count: 77 }),
+            modifier("vxlan.vni", Per::Frame, Formula::List(vec![4, 5, 6])),
+            modifier("ipv4.ttl", Per::Frame, Formula::Constant(3)),
+        ],
+        sizes,
+        flows: 32,
+        place: Place { stream, streams: 3, ..Place::ALONE },
+        run: 1,
+        clock: 1,
+        verify: true,
+    }
+}
+
+#[test]
+fn streams_of_every_modifier_and_length_allocate_nothing() {
+    const CHUNKS: u32 = 16;
+    let size = |bytes| FrameSize::new(bytes).unwrap();
+    let sizes = [
+        Sizes::Pattern(vec![size(128), size(594), size(1518)]),
+        Sizes::Uniform { from: size(128), to: size(1518), seed: 3 },
+        Sizes::Sweep { from: size(128), to: size(300), step: 7 },
+    ];
+    let specs = (0..).zip(sizes).map(|(stream, sizes)| every_modifier(stream, sizes));
+    let streams = specs.map(|spec| Stream::new(&spec).unwrap()).collect();
+    let mut feed = Feed::new(streams, vec![0, 1, 0, 2], CHUNKS);
+    let mut chunks = vec![[0u8; 2048]; CHUNKS as usize];
+    let mut bytes = 0;
+    let counted = allocation_counter::measure(|| {
+        for slot in (0..CHUNKS).cycle().take(COUNTED) {
+            let len = feed.next_len().unwrap();
+            feed.write(Slot(slot), &mut chunks[slot as usize][..len]);
+            bytes += feed.done(Done { slot: Slot(slot) });
+        }
+    });
+    assert_eq!(counted.count_total, 0);
+    let books: Vec<_> = feed.books().collect();
+    assert_eq!(books.iter().map(|lane| lane.completed).sum::<u64>(), COUNTED as u64);
+    assert_eq!(books.iter().map(|lane| lane.completed_bytes).sum::<u64>(), bytes);
 }

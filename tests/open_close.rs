@@ -94,6 +94,7 @@ fn spec(queue: u32) -> SocketSpec {
         ring: 64,
         chunks: 256,
         chunk_bytes: 2048,
+        longest_frame: 1_514,
         hugepages: false,
         mode: BindMode::Copy,
         need_wakeup: true,
@@ -120,7 +121,7 @@ fn cycle(n: u32, ifindex: u32, program: &mut RxProgram) -> Objects {
 
 /// Cycles of which each group has a program of its own.
 fn cycles(numbers: Range<u32>, ifindex: u32) -> Objects {
-    let options = RxOptions { udp_port: Some(9), count_only: false, queues: QUEUES };
+    let options = RxOptions::plain(Some(9), QUEUES);
     let group = |first| {
         let mut program = RxProgram::load(&options).unwrap();
         (first..first + CYCLES_A_PROGRAM).fold(Objects::new(), |mut seen, n| {

@@ -1,5 +1,5 @@
-//! Rings and packet memory of every size: more frames than they hold, the longest frame that fits, descriptors that the
-//! kernel refuses, and losses that equal the kernel's own counters.
+//! Rings and packet memory of every size: more frames than they hold, descriptors that the kernel refuses, and losses
+//! that equal the kernel's own counters.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
 
@@ -73,26 +73,6 @@ fn one_frame_and_a_frame_a_second_go_out_at_once() {
     assert_eq!((tx.known("completed"), rx.known("unique"), tx.known("shortfall")), (2, 2, 0), "{tx}");
 }
 
-#[test]
-#[ignore = "needs root: scripts/test.sh"]
-fn the_longest_frame_of_a_chunk_arrives_and_a_longer_one_is_refused() {
-    let Some(lab) = NetLab::new(1) else { return };
-    for end in [End::B, End::A] {
-        let args = ["-n", lab.namespace(end), "link", "set", end.interface(), "mtu", "9000"];
-        assert!(Command::new("ip").args(args).status().unwrap().success());
-    }
-    // 4,096 bytes less the 256 that the kernel keeps for itself, and 4 of FCS that are not in memory.
-    let (tx, rx) = run(&lab, &["--size", "3844", "--count", "1000", "--rate", "10kpps"], &[]);
-    assert_eq!((tx.known("completed"), rx.known("unique"), rx.known("lost")), (1_000, 1_000, 0), "{rx}");
-    let too_long =
-        lab.start(End::A, "tx", &["--size", "3845", "--dst-mac", "02:00:00:00:00:01", "--count", "1"]);
-    let too_long = too_long.wait(RUN).expect_code(3);
-    assert!(
-        too_long.stderr.contains("[size-above-chunk]") && too_long.stderr.contains("--size 3844"),
-        "{too_long:?}"
-    );
-}
-
 /// Frames of so many bytes: none at all is what the kernel takes for an invalid descriptor (`xp_validate_desc`).
 struct Lengths(Vec<usize>);
 
@@ -127,6 +107,7 @@ fn refused_descriptors() {
         ring: 64,
         chunks: 64,
         chunk_bytes: 2_048,
+        longest_frame: 1_514,
         hugepages: false,
         mode: BindMode::Copy,
         need_wakeup: true,

@@ -120,6 +120,7 @@ fn spec(mode: BindMode) -> SocketSpec {
         ring: 64,
         chunks: 128,
         chunk_bytes: 2048,
+        longest_frame: 1_514,
         hugepages: false,
         mode,
         need_wakeup: true,
@@ -159,7 +160,7 @@ fn a_program_comes_and_goes_in_one_process_as_often_as_asked() {
     let Some(lab) = NetLab::new(1) else { return };
     within(&lab, End::A, || {
         let ifindex = if_nametoindex("v0").unwrap();
-        let options = RxOptions { udp_port: Some(9), count_only: true, queues: 1 };
+        let options = RxOptions { count_only: true, ..RxOptions::plain(Some(9), 1) };
         let mut kept = RxProgram::load(&options).unwrap();
         for round in 0..20 {
             let mode = if round % 2 == 0 { AttachMode::Native } else { AttachMode::Generic };

@@ -10,9 +10,11 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use xsk_gen::finding::{Code, Finding, Severity};
-use xsk_gen::xdp::{AttachMode, HeldMode, Holder, PassProgram, QueueCounters, RxOptions, RxProgram, holder};
+use xsk_gen::xdp::{
+    AttachMode, Check, HeldMode, Holder, PassProgram, QueueCounters, RxOptions, RxProgram, Shape, holder,
+};
 
-const RX: RxOptions = RxOptions { udp_port: Some(9), count_only: false, queues: 2 };
+const RX: RxOptions = RxOptions::plain(Some(9), 2);
 /// Longer than any of this takes; only a failing test waits for it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Tells a second copy of this program, which is to be killed, on which interface to put its program.
@@ -151,10 +153,15 @@ fn send_probes(socket: &UdpSocket, count: usize) {
 
 /// The counters once `count` frames of ours have arrived; veth delivers them in a moment of its own.
 fn after_ours(program: &RxProgram, count: u64) -> Vec<QueueCounters> {
+    after(program, count, |row| row.ours)
+}
+
+/// The rows of all queues once `of` comes to so many.
+fn after(program: &RxProgram, count: u64, of: fn(&QueueCounters) -> u64) -> Vec<QueueCounters> {
     let start = Instant::now();
     loop {
         let rows = program.counters(xsk_gen::xdp::MAX_QUEUES).expect("the counters");
-        if rows.iter().map(|row| row.ours).sum::<u64>() >= count || start.elapsed() > PATIENCE {
+        if rows.iter().map(of).sum::<u64>() >= count || start.elapsed() > PATIENCE {
             return rows;
         }
         thread::yield_now();
@@ -174,6 +181,26 @@ fn each_mode_counts_what_arrives_and_drops_it() {
                 let QueueCounters { ours, no_socket, counted, bytes, .. } = rows.into_iter().sum();
                 let dropped = if count_only { (0, 20) } else { (20, 0) };
                 assert_eq!((ours, (no_socket, counted), bytes), (20, dropped, 20 * 60));
+            });
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn frames_are_ours_by_the_shape_that_a_program_was_told() {
+    let check = |at, value| Check { at, mask: u16::MAX, value };
+    // UDP to port 9, and to port 10, without a word of what Ethernet, IPv4 and UDP are.
+    let shape = |port| Shape { checks: vec![check(12, 0x0800), check(36, port)], probe: 42 };
+    for mode in [AttachMode::Native, AttachMode::Generic] {
+        for (told, ours) in [(vec![shape(10), shape(9)], 20), (vec![shape(10)], 0)] {
+            in_private_net(move || {
+                let options = RxOptions { shapes: told, count_only: true, ..RxOptions::plain(None, 2) };
+                let program = rx_on(veth(), "rx0", mode, options);
+                send_probes(&sender(), 20);
+                let seen = after(&program, 20, |row| row.counted + row.passed);
+                let seen: QueueCounters = seen.into_iter().sum();
+                assert_eq!((seen.ours, seen.counted), (ours, ours));
             });
         }
     }

@@ -12,7 +12,7 @@ use xsk_gen::finding::Code;
 use xsk_gen::xdp::dry_run::{Action, DryRun, TestProgram, TestRun, verdict};
 use xsk_gen::xdp::{QueueCounters, RxOptions};
 
-const RX: RxOptions = RxOptions { udp_port: Some(PORT), count_only: false, queues: 4 };
+const RX: RxOptions = RxOptions::plain(Some(PORT), 4);
 const CONTROL: u16 = 0xFFFF;
 /// A probe of the measured phase; only the highest number is a control frame's.
 const STREAM: u16 = 0xFFFE;

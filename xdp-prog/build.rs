@@ -5,8 +5,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Where the C source lies, relative to the package, so that no path of the build machine enters the object.
-const SOURCE: &str = "bpf/xsk_gen.bpf.c";
+/// Where the C sources lie, relative to the package, so that no path of the build machine enters an object; and what
+/// each becomes.
+const SOURCES: [(&str, &str); 2] =
+    [("bpf/xsk_gen.bpf.c", "xsk_gen.bpf.o"), ("bpf/xsk_gen_build.bpf.c", "xsk_gen_build.bpf.o")];
 
 const NO_CLANG: &str = "clang compiles the XDP programs: install it (Debian, Ubuntu: apt install clang; Fedora: \
                         dnf install clang; Arch: pacman -S clang), or name it with the variable CLANG";
@@ -19,7 +21,7 @@ const NO_LIBBPF: &str =
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=bpf");
     println!("cargo::rerun-if-env-changed=CLANG");
-    match build() {
+    match SOURCES.into_iter().try_for_each(|(source, object)| build(source, object)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
             eprintln!("error: {reason}");
@@ -28,10 +30,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn build() -> Result<(), String> {
+fn build(source: &str, object: &str) -> Result<(), String> {
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     let libbpf = env::var_os("DEP_BPF_INCLUDE").ok_or(NO_LIBBPF)?;
-    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?).join("xsk_gen.bpf.o");
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?).join(object);
     let mut command = Command::new(&clang);
     command.args(["-target", target(), "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]);
     // Debug information becomes BTF; it should not say where this was built.
@@ -42,8 +44,8 @@ fn build() -> Result<(), String> {
         command.arg("-isystem").arg(asm);
     }
     let status =
-        command.args(["-c", SOURCE, "-o"]).arg(out).status().map_err(|error| unusable(&clang, &error))?;
-    status.success().then_some(()).ok_or_else(|| format!("{} refused {SOURCE}; see above", clang.display()))
+        command.args(["-c", source, "-o"]).arg(out).status().map_err(|error| unusable(&clang, &error))?;
+    status.success().then_some(()).ok_or_else(|| format!("{} refused {source}; see above", clang.display()))
 }
 
 /// BPF in the byte order of the kernel that will run it.

@@ -81,8 +81,9 @@ impl Bench {
         let epoch = latch.admit(RUN, Nanos(1)).expect("the first run is admitted");
         latch.announce(epoch, Shape { flows: [setup.flows].into(), spaces: 1 });
         let receive = |(queue, port)| {
-            let inspector = Inspector { udp_port: Some(PORT), verify: true };
-            let spec = RxSpec { queue, batch: BATCH, inspector, clock_id: CLOCK, clock: || Nanos(1_000_000) };
+            let inspector = Inspector::plain(Some(PORT), true);
+            let clock = || Nanos(1_000_000);
+            let spec = RxSpec { queue, batch: BATCH, inspector, others: false, clock_id: CLOCK, clock };
             let (control, _) = sync_channel(1);
             Box::new(RxWorker::new(port, spec, Arc::clone(&latch), control, progress())) as Box<dyn Worker>
         };

@@ -58,7 +58,9 @@ const ROOMS: &[Room] = &[
     room("finding", Pure, &["units", "config"], &[]),
     // Streams are chosen as headers and formulas; a stream file is TOML, and a name that is no field has near ones.
     room("config", Pure, &["units", "finding", "frame"], &["strsim", "toml"]),
-    room("frame", Pure, &["units"], &[]),
+    // Streams are plain tables, whose layout the kernel side shares. ARP and neighbour discovery are built and read by a
+    // crate that does it well.
+    room("frame", Pure, &["units"], &["etherparse", "xdp_prog"]),
     room("pace", Pure, &["units"], &[]),
     room("measure", Pure, &["units"], &["base64", "hdrhistogram"]),
     room("report", Pure, &["units", "finding", "measure"], &[]),

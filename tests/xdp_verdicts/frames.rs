@@ -1,5 +1,7 @@
 //! Frames for the verdict tests, made and read by etherparse: a second opinion on every header. Knows no program.
 
+#![allow(dead_code, reason = "each test uses its own part")]
+
 use etherparse::{
     EtherType, Ethernet2Header, IpFragOffset, IpNumber, Ipv4Header, Ipv6FragmentHeader, Ipv6Header,
     Ipv6RawExtHeader, LinkExtSlice, NetSlice, SingleVlanHeader, SlicedPacket, TransportSlice, UdpHeader,

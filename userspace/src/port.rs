@@ -33,7 +33,7 @@ pub enum PortError {
 /// What became of one submitted frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Done {
-    /// The chunk that is free again.
+    /// The slot that the frame was written into, or that it travelled as.
     pub slot: Slot,
 }
 
@@ -44,6 +44,9 @@ pub trait Source {
     /// Writes the next frame into `buf`, which is exactly as long as `next_len` said. `buf` still holds what was
     /// last written to `slot`, so only what changed needs to be written.
     fn write(&mut self, slot: Slot, buf: &mut [u8]);
+    /// The frame that was just written into a slot from which it is copied travels as another one: [`Done`] will name
+    /// that.
+    fn travels_as(&mut self, _slot: Slot) {}
 }
 
 /// Where frames leave.

@@ -29,8 +29,9 @@ struct xsk_gen_probe {
 _Static_assert(sizeof(struct xsk_gen_probe) == 18, "a probe fits a 64-byte IPv4 frame exactly");
 
 /* Index of each counter in a queue's row. Two sums hold:
- *   frames = ours + passed + malformed + unsupported
- *   ours   = redirected + no_socket + counted + control */
+ *   frames       = ours + taken + passed + malformed + unsupported
+ *   ours + taken = redirected + no_socket + counted + control
+ * Of taken there are only frames that were redirected or counted: one without a socket is passed, and counts as that. */
 enum xsk_gen_counter {
 	XSK_GEN_OURS,
 	XSK_GEN_REDIRECTED,
@@ -41,6 +42,8 @@ enum xsk_gen_counter {
 	XSK_GEN_MALFORMED,
 	XSK_GEN_UNSUPPORTED,
 	XSK_GEN_BYTES,
+	XSK_GEN_TAKEN,
+	XSK_GEN_TAKEN_BYTES,
 	XSK_GEN_COUNTERS /* how many there are */
 };
 
@@ -49,16 +52,45 @@ struct xsk_gen_queue {
 	__u64 counter[XSK_GEN_COUNTERS];
 };
 
-_Static_assert(sizeof(struct xsk_gen_queue) == 9 * sizeof(__u64), "userspace reads a row as [u64; 9]");
+_Static_assert(sizeof(struct xsk_gen_queue) == 11 * sizeof(__u64), "userspace reads a row as [u64; 11]");
 
-/* The only thing in .rodata, so that every loader can write it as four bytes. */
+/* Shapes that can be told: userspace has a stream file's, each with its outermost tag and without. */
+#define XSK_GEN_MAX_SHAPES 128
+/* Half-word checks of one shape. */
+#define XSK_GEN_MAX_CHECKS 20
+/* Headers of a shape in bytes: no check reaches beyond, and no probe begins beyond. */
+#define XSK_GEN_MAX_HEADER 512
+
+/* The only thing in .rodata, so that every loader can write it as twelve bytes. Numbers are in host order. */
 struct xsk_gen_config {
-	__u16 udp_port;   /* destination port of ours, host order; 0: no UDP is ours */
-	__u8 count_only;  /* 1: count and drop here, redirect nothing */
-	__u8 reserved;    /* 0 */
+	__u16 udp_port;        /* destination port of ours; 0: no UDP is ours */
+	__u16 ether_type;      /* take frames of this EtherType, behind up to two tags; 0: none */
+	__u16 vlan;            /* where with_vlan: take only frames whose outermost tag has this id */
+	__u16 shapes;          /* how many of the shapes are told */
+	__u8 count_only;       /* 1: count and drop here, redirect nothing */
+	__u8 any;              /* 1: take every frame */
+	__u8 with_vlan;        /* 1: vlan is asked for */
+	__u8 leave_neighbours; /* 1: any leaves ARP and IPv6 neighbour discovery to the stack */
 };
 
-_Static_assert(sizeof(struct xsk_gen_config) == 4, "userspace writes four bytes");
-_Static_assert(offsetof(struct xsk_gen_config, count_only) == 2, "userspace writes count_only at 2");
+_Static_assert(sizeof(struct xsk_gen_config) == 12, "userspace writes twelve bytes");
+_Static_assert(offsetof(struct xsk_gen_config, count_only) == 8, "userspace writes the flags from 8 on");
+
+/* Two bytes of a frame in network order, and what they must be. */
+struct xsk_gen_check {
+	__u16 at;    /* first byte; even or odd */
+	__u16 mask;  /* the bits that count */
+	__u16 value; /* their value */
+	__u16 pad;   /* 0 */
+};
+
+/* Frames of one stack that parse.h does not know. */
+struct xsk_gen_shape {
+	__u16 probe;  /* first byte of the probe */
+	__u16 checks; /* how many of the checks are told */
+	struct xsk_gen_check check[XSK_GEN_MAX_CHECKS];
+};
+
+_Static_assert(sizeof(struct xsk_gen_shape) == 164, "userspace writes 164 bytes a shape");
 
 #endif

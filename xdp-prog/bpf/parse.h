@@ -36,6 +36,7 @@ enum what {
 	UNSUPPORTED,
 	PROBE,
 	CONTROL,
+	TAKEN, /* not ours, but asked for; never said here */
 };
 
 struct frame {
@@ -182,8 +183,8 @@ static __always_inline enum what ipv6(struct frame *f, __u16 port)
 	return udp(f, first_fragment ? ANY_LENGTH : room, port);
 }
 
-/* Steps over the Ethernet header and its tags; false where they are cut. */
-static __always_inline bool ethernet(struct frame *f, __be16 *type)
+/* Steps over the Ethernet header and so many tags at the most; false where they are cut. */
+static __always_inline bool behind_tags(struct frame *f, __be16 *type, __u32 most)
 {
 	const struct ethhdr *eth = next(f);
 	__u32 i;
@@ -193,7 +194,7 @@ static __always_inline bool ethernet(struct frame *f, __be16 *type)
 	*type = eth->h_proto;
 	f->at += sizeof(*eth);
 #pragma unroll
-	for (i = 0; i < TAGS_PARSED + TAGS_PEEKED; i++) {
+	for (i = 0; i < most; i++) {
 		const struct vlan_tag *tag = next(f);
 
 		if (*type != bpf_htons(ETH_P_8021Q) && *type != bpf_htons(ETH_P_8021AD))
@@ -212,7 +213,7 @@ static __always_inline enum what classify(struct frame *f, __u16 port)
 {
 	__be16 type;
 
-	if (!ethernet(f, &type))
+	if (!behind_tags(f, &type, TAGS_PARSED + TAGS_PEEKED))
 		return cut(f, f->at ? sizeof(struct vlan_tag) : ETH_HLEN);
 	if (type == bpf_htons(ETH_P_IP))
 		return ipv4(f, port);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR MIT)
-/* The XDP programs: what becomes of a frame, and which counter says so. How a frame is recognised is parse.h's. */
+/* The XDP programs: what becomes of a frame, and which counter says so. Which frames are taken is match.h's. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
 
 #include "layouts.h"
-#include "parse.h"
+#include "match.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
-
-const volatile struct xsk_gen_config cfg;
 
 /* AF_XDP sockets by receive queue. */
 struct {
@@ -58,7 +56,26 @@ static __always_inline int count_only(struct xsk_gen_queue *q, enum what what)
 	return XDP_DROP;
 }
 
-/* Takes what is ours off the interface; everything else passes as if no program were there. */
+/* What is not ours is taken because it was asked for: counted and dropped, or sent to a socket. Nobody else's frame is
+ * dropped for want of one. */
+static __always_inline int take(struct xsk_gen_queue *q, __u32 queue, __u32 len)
+{
+	int verdict = XDP_DROP;
+
+	if (!cfg.count_only) {
+		verdict = bpf_redirect_map(&xsks, queue, XDP_PASS);
+		if (verdict != XDP_REDIRECT) {
+			q->counter[XSK_GEN_PASSED]++;
+			return verdict;
+		}
+	}
+	q->counter[cfg.count_only ? XSK_GEN_COUNTED : XSK_GEN_REDIRECTED]++;
+	q->counter[XSK_GEN_TAKEN]++;
+	q->counter[XSK_GEN_TAKEN_BYTES] += len;
+	return verdict;
+}
+
+/* Takes what is ours, and what else was asked for, off the interface; the rest passes as if no program were there. */
 SEC("xdp.frags")
 int xsk_gen_rx(struct xdp_md *ctx)
 {
@@ -74,13 +91,15 @@ int xsk_gen_rx(struct xdp_md *ctx)
 	/* A queue beyond the maps: userspace makes them as large as the device can have queues. */
 	if (!q)
 		return XDP_PASS;
-	what = classify(&f, cfg.udp_port);
+	what = match(&f);
 	switch (what) {
 	case PROBE:
 	case CONTROL:
 		q->counter[XSK_GEN_OURS]++;
 		q->counter[XSK_GEN_BYTES] += f.len;
 		return cfg.count_only ? count_only(q, what) : to_socket(q, queue, what);
+	case TAKEN:
+		return take(q, queue, f.len);
 	case FOREIGN:
 		q->counter[XSK_GEN_PASSED]++;
 		break;

@@ -1,21 +1,44 @@
 //! The kernel side of xsk-gen as userspace sees it: the compiled XDP programs, the names in them, and the layouts of
 //! bpf/layouts.h. Knows no loader, interface or socket.
 
-/// What the programs are told before they are loaded.
+mod shape;
+pub mod table;
+
+pub use shape::{Check, MAX_CHECKS, MAX_HEADER_BYTES, MAX_SHAPES, SHAPES_BYTES, Shape, shapes_to_bytes};
+
+/// What the programs are told before they are loaded, besides shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Config {
     /// UDP destination port of ours; 0 means that no UDP is ours.
     pub udp_port: u16,
+    /// Take frames of this EtherType although they are not ours; 0 means none.
+    pub ether_type: u16,
+    /// Take only frames whose outermost VLAN tag has this id.
+    pub vlan: Option<u16>,
+    /// How many shapes are told; no more than [`MAX_SHAPES`] are.
+    pub shapes: u16,
     /// Count and drop in the program, redirect nothing.
     pub count_only: bool,
+    /// Take every frame.
+    pub any: bool,
+    /// Of every frame, leave ARP and IPv6 neighbour discovery to the stack.
+    pub leave_neighbours: bool,
 }
+
+/// Length of `struct xsk_gen_config` in bytes.
+pub const CONFIG_BYTES: usize = 12;
 
 impl Config {
     /// `struct xsk_gen_config`, which is the whole of .rodata.
     #[must_use]
-    pub fn to_bytes(self) -> [u8; 4] {
-        let [first, second] = self.udp_port.to_ne_bytes();
-        [first, second, u8::from(self.count_only), 0]
+    pub fn to_bytes(self) -> [u8; CONFIG_BYTES] {
+        let [p, q] = self.udp_port.to_ne_bytes();
+        let [e, f] = self.ether_type.to_ne_bytes();
+        let [v, w] = self.vlan.unwrap_or(0).to_ne_bytes();
+        let [s, t] = self.shapes.to_ne_bytes();
+        let [count_only, any, with_vlan, leave] =
+            [self.count_only, self.any, self.vlan.is_some(), self.leave_neighbours].map(u8::from);
+        [p, q, e, f, v, w, s, t, count_only, any, with_vlan, leave]
     }
 }
 
@@ -41,6 +64,10 @@ pub enum Counter {
     Unsupported,
     /// Bytes of ours, without FCS.
     Bytes,
+    /// Not ours, but asked for: redirected or counted.
+    Taken,
+    /// Bytes of those, without FCS.
+    TakenBytes,
 }
 
 impl Counter {
@@ -55,11 +82,13 @@ impl Counter {
         Self::Malformed,
         Self::Unsupported,
         Self::Bytes,
+        Self::Taken,
+        Self::TakenBytes,
     ];
 }
 
 /// Counters in a row.
-pub const COUNTERS: usize = 9;
+pub const COUNTERS: usize = 11;
 
 /// "XG": the first two bytes of a probe.
 pub const MAGIC: u16 = 0x5847;
@@ -82,12 +111,25 @@ pub const SOCKETS_MAP: &str = "xsks";
 pub const COUNTERS_MAP: &str = "counters";
 /// The global of type `struct xsk_gen_config`.
 pub const CONFIG_GLOBAL: &str = "cfg";
+/// The global of type `struct xsk_gen_shape[]`.
+pub const SHAPES_GLOBAL: &str = "shapes";
+/// The section that is all of that global.
+pub const SHAPES_SECTION: &str = ".rodata.shapes";
 
 /// Loaders read the ELF headers in place, which takes their alignment.
 #[repr(C, align(8))]
 struct Aligned<B: ?Sized>(B);
 
 static OBJECT: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/xsk_gen.bpf.o")));
+
+static BUILD_OBJECT: &Aligned<[u8]> =
+    &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/xsk_gen_build.bpf.o")));
+
+/// The program that makes frames, compiled: an ELF object, aligned to 8 bytes. See [`table`].
+#[must_use]
+pub fn build_object() -> &'static [u8] {
+    &BUILD_OBJECT.0
+}
 
 /// The compiled programs: an ELF object, aligned to 8 bytes.
 #[must_use]
@@ -122,8 +164,41 @@ mod tests {
         assert_eq!(defined("XSK_GEN_ETHERTYPE"), u32::from(ETHERTYPE));
         assert_eq!(defined("XSK_GEN_CONTROL_STREAM"), u32::from(CONTROL_STREAM));
         assert_eq!(defined("XSK_GEN_MAX_QUEUES"), MAX_QUEUES);
+        assert_eq!(defined("XSK_GEN_MAX_SHAPES") as usize, MAX_SHAPES);
+        assert_eq!(defined("XSK_GEN_MAX_CHECKS") as usize, MAX_CHECKS);
+        assert_eq!(defined("XSK_GEN_MAX_HEADER") as usize, MAX_HEADER_BYTES);
+        assert!(LAYOUTS.contains(&format!("sizeof(struct xsk_gen_config) == {CONFIG_BYTES},")));
+        assert!(LAYOUTS.contains(&format!("sizeof(struct xsk_gen_shape) == {},", SHAPES_BYTES / MAX_SHAPES)));
         assert!(LAYOUTS.contains(&format!("sizeof(struct xsk_gen_probe) == {PROBE_BYTES},")));
         assert!(LAYOUTS.contains(&format!("sizeof(struct xsk_gen_queue) == {COUNTERS} * ")));
+    }
+
+    /// The names of a struct's members, in order.
+    fn members(name: &str) -> Vec<&'static str> {
+        let body = LAYOUTS.split_once(&format!("struct {name} {{")).expect("the struct").1;
+        let body = body.split_once("};").expect("its end").0;
+        body.lines().filter_map(|line| line.split_once(';')?.0.split_whitespace().nth(1)).collect()
+    }
+
+    #[test]
+    fn the_configuration_is_written_member_by_member() {
+        let names = [
+            "udp_port",
+            "ether_type",
+            "vlan",
+            "shapes",
+            "count_only",
+            "any",
+            "with_vlan",
+            "leave_neighbours",
+        ];
+        assert_eq!(members("xsk_gen_config"), names);
+        let config = Config { udp_port: 0x0101, ether_type: 0x0202, vlan: Some(0x0303), ..Config::default() };
+        assert_eq!(config.to_bytes(), [1, 1, 2, 2, 3, 3, 0, 0, 0, 0, 1, 0]);
+        let config = Config { shapes: 0x0404, count_only: true, any: true, ..Config::default() };
+        assert_eq!(config.to_bytes(), [0, 0, 0, 0, 0, 0, 4, 4, 1, 1, 0, 0]);
+        assert_eq!(Config { leave_neighbours: true, ..Config::default() }.to_bytes()[11], 1);
+        assert_eq!(members("xsk_gen_check"), ["at", "mask", "value", "pad"]);
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl TryFrom<DemoArgs> for DemoConfig {
         let tx: crate::config::TxConfig = args.tx(tx_cores).try_into()?;
         let mut rx = args.rx(rx_cores).into_config()?;
         rx.duration = tx.duration;
-        rx.streams = tx.streams.shaped();
+        rx.streams = Some(tx.streams.clone());
         Ok(Self { tx, rx })
     }
 }

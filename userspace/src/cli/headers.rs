@@ -69,7 +69,8 @@ impl HeaderArgs {
         Ok(StreamSet::one(layers, sizes, flows))
     }
 
-    /// What a sink must know; None where the probes lie behind plain headers.
+    /// What a sink must know; None where the probes lie behind plain headers. It is told the headers with every number of
+    /// VLAN tags, whose ids it does not look at.
     pub(super) fn of_sink(&self) -> Result<Option<StreamSet>, ConfigError> {
         if let Some(path) = &self.stream {
             self.validate_file_alone(&LoadArgs::default(), &AddressArgs::default())?;
@@ -79,9 +80,14 @@ impl HeaderArgs {
         if !headers.shape() {
             return Ok(None);
         }
-        let layers = headers.layers(&Addressing { ipv6: self.ipv6, ..Addressing::default() });
-        let sizes = validate_sizes(None, &layers, 0)?;
-        Ok(Some(StreamSet::one(layers, sizes, 1)))
+        let tagged = |vlans: &[u16]| {
+            let address = Addressing { ipv6: self.ipv6, vlans: vlans.to_vec(), ..Addressing::default() };
+            let layers = headers.layers(&address);
+            let sizes = validate_sizes(None, &layers, 0)?;
+            Ok(StreamSet::one(layers, sizes, 1).streams().to_vec())
+        };
+        let plans: Result<Vec<_>, ConfigError> = [&[][..], &[0], &[0, 0]].into_iter().map(tagged).collect();
+        Ok(StreamSet::new(plans?.concat()))
     }
 
     fn headers(&self) -> Result<Headers, ConfigError> {

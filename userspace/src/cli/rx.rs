@@ -2,9 +2,9 @@
 
 use super::{HeaderArgs, OutputArgs, ProbeArgs, SocketArgs};
 use crate::config::{
-    ConfigError, DEFAULT_PORT, DEFAULT_RX_RING, DEFAULT_WAIT_LINK, Match, RxConfig, validate_count,
-    validate_iface, validate_match, validate_port, validate_run_tag, validate_span, validate_wait,
-    validate_without,
+    ConfigError, DEFAULT_PORT, DEFAULT_RX_RING, DEFAULT_WAIT_LINK, Match, RxConfig, validate_answer,
+    validate_count, validate_iface, validate_match, validate_port, validate_run_tag, validate_span,
+    validate_wait, validate_without,
 };
 use clap::Args;
 
@@ -21,6 +21,9 @@ pub struct RxArgs {
     /// Take frames for other MACs as well
     #[arg(long)]
     pub promisc: bool,
+    /// Answer for these addresses, 16 at the most, while running: ARP requests and neighbour solicitations
+    #[arg(long, value_name = "IPS", allow_negative_numbers = true)]
+    pub answer: Option<String>,
     /// Stop once so many frames have come; those of the next few milliseconds are counted too
     #[arg(long, value_name = "FRAMES", allow_negative_numbers = true, help_heading = "Traffic")]
     pub count: Option<String>,
@@ -60,7 +63,10 @@ pub struct SinkArgs {
     /// Count in the XDP program and drop there: no sockets, no checks, the least work a sink can do
     #[arg(long)]
     pub count_only: bool,
-    /// Which frames to take: 'udp port N', or l2 for EtherType 0x88B5 alone [default: 'udp port 9']
+    /// Which frames to take: 'udp port N' or l2 (EtherType 0x88B5), those of xsk-gen alone; 'ethertype 0x0806' or any,
+    /// others as well: they count as rejected and in the rates. 'vlan N', alone or in front of one of these, asks for
+    /// that outermost tag. The stack does not see what is taken, and --count-only drops it; any leaves ARP and neighbour
+    /// discovery to it [default: 'udp port 9']
     #[arg(long = "match", value_name = "EXPR")]
     pub matches: Option<String>,
 }
@@ -69,7 +75,7 @@ impl RxArgs {
     fn matches(&self) -> Result<Match, ConfigError> {
         let Some(text) = &self.sink.matches else {
             let port = validate_port("--port", self.port.as_deref(), DEFAULT_PORT)?;
-            return Ok(Match { udp_port: Some(port) });
+            return Ok(Match::ours(Some(port)));
         };
         let others = [("--port", self.port.is_some())];
         validate_without(&others, "--match says already which frames to take", "either --port or --match")?;
@@ -105,6 +111,7 @@ impl RxArgs {
             verify: !self.probe.no_verify,
             matches,
             streams: self.headers.of_sink()?,
+            answer: validate_answer(self.answer.as_deref())?,
             promisc: self.promisc,
             run_tag: validate_run_tag(self.probe.run_tag.as_deref())?,
             batch,

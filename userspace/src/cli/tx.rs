@@ -3,8 +3,8 @@
 use super::{AddressArgs, HeaderArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
 use crate::config::{
     ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, TxConfig, sending_time, validate_count,
-    validate_for_sender, validate_iface, validate_rate, validate_run_tag, validate_sink, validate_span,
-    validate_wait, validate_without,
+    validate_for_sender, validate_iface, validate_rate, validate_resolve, validate_run_tag, validate_sink,
+    validate_span, validate_wait, validate_without,
 };
 use crate::units::Nanos;
 use clap::Args;
@@ -44,6 +44,12 @@ pub struct TxArgs {
     /// From whom and to whom.
     #[command(flatten)]
     pub address: AddressArgs,
+    /// Find the MAC for --dst-ip: from the kernel's neighbour table, or by ARP or neighbour discovery
+    ///
+    /// Of a destination behind a gateway it is the gateway's. With --vlan the question is tagged as the frames are, and
+    /// the destination is taken to be on that network's link.
+    #[arg(long, help_heading = "Addresses")]
+    pub resolve: bool,
     /// Queues, cores, rings and modes.
     #[command(flatten)]
     pub sockets: SocketArgs,
@@ -76,7 +82,9 @@ impl TryFrom<TxArgs> for TxConfig {
         args.validate_dry_run()?;
         let address = args.address.addressing(args.headers.ipv6)?;
         let streams = args.headers.of_sender(&args.load, &args.address, &address)?;
+        let resolve = validate_resolve(args.resolve, address.dst_ip, address.dst_mac.is_some(), address.l2)?;
         let (rings, batch) = args.sockets.rings(DEFAULT_TX_RING)?;
+        rings.validate_for(streams.bounds().1, DEFAULT_TX_RING)?;
         let count = validate_count(args.load.count.as_deref())?;
         let duration = validate_span("--duration", args.load.duration.as_deref())?;
         let rate = validate_rate(args.load.rate.as_deref())?;
@@ -97,6 +105,7 @@ impl TryFrom<TxArgs> for TxConfig {
             rings,
             modes: args.sockets.modes(args.replace)?,
             address,
+            resolve,
             verify: !args.probe.no_verify,
             run_tag: validate_run_tag(args.probe.run_tag.as_deref())?,
             wait_link: validate_wait("--wait-link", args.wait_link.as_deref(), DEFAULT_WAIT_LINK)?,

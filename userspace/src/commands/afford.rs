@@ -185,7 +185,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(ring: u32, chunks: u32, hugepages: bool) -> Memory {
-        Memory { ring, chunks, chunk_bytes: 4_096, hugepages }
+        Memory { ring, chunks, chunk_bytes: 4_096, longest_frame: 60, hugepages }
     }
 
     fn room(bytes: u64) -> Room {

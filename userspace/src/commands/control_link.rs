@@ -2,6 +2,7 @@
 
 use super::failure::system_finding;
 use crate::finding::{Code, Finding, Severity};
+use crate::frame::headers::outermost_vlan;
 use crate::frame::{Control, Inspected, Inspector, Stack, control};
 use crate::host::{DeviceCounters, InterfaceFacts, machine};
 use crate::sys::clock::monotonic;
@@ -29,6 +30,8 @@ pub struct ControlLink {
     ifindex: u32,
     socket: PacketSocket,
     inspector: Inspector,
+    /// The only VLAN that is heard, where one was asked for.
+    vlan: Option<u16>,
     clock: u16,
     number: u32,
 }
@@ -42,15 +45,22 @@ impl ControlLink {
         // Without a UDP port the filter is left at one that no frame carries: port 0 means none (RFC 768).
         let socket = PacketSocket::open_for_ours(facts.ifindex, udp_port.unwrap_or(0))
             .map_err(|e| system_finding(&facts.name, "a packet socket for control frames was refused", &e))?;
-        let inspector = Inspector { udp_port, verify: true };
+        let inspector = Inspector::plain(udp_port, true);
         Ok(Self {
             iface: facts.name.clone(),
             ifindex: facts.ifindex,
             socket,
             inspector,
+            vlan: None,
             clock: machine::clock_id(),
             number: 0,
         })
+    }
+
+    /// The link, deaf to everything without this id in its outermost VLAN tag.
+    #[must_use]
+    pub fn within(self, vlan: Option<u16>) -> Self {
+        Self { vlan, ..self }
     }
 
     /// Keeps the interface promiscuous while the link is open.
@@ -88,7 +98,8 @@ impl ControlLink {
                 .recv(&mut buf)
                 .map_err(|e| self.failed("control frames could not be received", &e))?;
             let Some(bytes) = received.and_then(|n| buf.get(..n)) else { return Ok(None) };
-            if let Inspected::Control { probe, body } = self.inspector.inspect(bytes)
+            if (self.vlan.is_none() || outermost_vlan(bytes) == self.vlan)
+                && let Inspected::Control { probe, body } = self.inspector.inspect(bytes)
                 && let Ok(control) = control::decode(body)
             {
                 return Ok(Some(Message { run: probe.run, control }));

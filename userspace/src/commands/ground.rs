@@ -5,7 +5,7 @@ use super::{Failure, tell};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{InterfaceFacts, process};
 use crate::sys::clock::monotonic;
-use crate::units::{FrameSize, Nanos};
+use crate::units::{FCS_BYTES, FrameSize, Nanos};
 use std::thread;
 use std::time::Duration;
 
@@ -91,43 +91,37 @@ fn no_carrier(name: &str, wait: Nanos) -> Finding {
         ))
 }
 
-/// Whether a frame fits the interface and a chunk.
+/// Bytes of a frame that count in an MTU. One tag is outside it; a second one counts in it (`is_skb_forwardable`, and
+/// drivers likewise).
+#[must_use]
+pub fn payload(size: FrameSize, vlans: usize) -> u32 {
+    let in_memory = u32::try_from(size.in_memory()).unwrap_or(u32::MAX);
+    in_memory.saturating_sub(ETHERNET_BYTES + first_tag(vlans))
+}
+
+fn first_tag(vlans: usize) -> u32 {
+    u32::from(vlans > 0) * VLAN_BYTES
+}
+
+/// Whether a frame fits the interface.
 ///
 /// # Errors
-/// [`Code::SizeAboveMtu`] or [`Code::SizeAboveChunk`].
-pub fn check_size(
-    facts: &InterfaceFacts,
-    size: FrameSize,
-    vlans: usize,
-    chunk: Option<u32>,
-) -> Result<(), Finding> {
-    // One tag is outside the MTU; a second one counts in it (`is_skb_forwardable`, and drivers likewise).
-    let tags = u32::from(vlans > 0) * VLAN_BYTES;
-    let in_memory = u32::try_from(size.in_memory()).unwrap_or(u32::MAX);
-    let payload = in_memory.saturating_sub(ETHERNET_BYTES + tags);
+/// [`Code::SizeAboveMtu`].
+pub fn check_size(facts: &InterfaceFacts, size: FrameSize, vlans: usize) -> Result<(), Finding> {
+    let payload = payload(size, vlans);
     let on = format!("--size {}", size.with_fcs());
     if payload > facts.mtu {
-        let largest = facts.mtu + ETHERNET_BYTES + tags + 4;
+        let largest = facts.mtu + ETHERNET_BYTES + first_tag(vlans) + FCS_BYTES;
         return Err(Finding::new(Code::SizeAboveMtu, Severity::Fail, on, format!("the frame is above the MTU of {}", facts.name))
             .why(format!("it carries {payload} bytes behind its Ethernet header and first tag, and the MTU is {}; drivers drop such frames in silence", facts.mtu))
             .remedy(format!("--size {largest} at the most, or ip link set {} mtu {payload} on both ends", facts.name)));
     }
-    match chunk {
-        Some(_) => Ok(()),
-        None => Err(Finding::new(
-            Code::SizeAboveChunk,
-            Severity::Fail,
-            on,
-            "the frame does not fit one chunk of packet memory",
-        )
-        .why("a chunk is a page of 4,096 bytes, of which the kernel keeps 256 for itself")
-        .remedy("--size 3844 at the most")),
-    }
+    Ok(())
 }
 
-/// The longest frames, without FCS, that the interface lets through: with two tags, and where no chunk holds those,
-/// without.
+/// The longest frames of ours, without FCS, that the interface lets through: with two tags, and without.
 #[must_use]
-pub const fn longest_frames(mtu: u32) -> [u32; 2] {
-    [mtu.saturating_add(ETHERNET_BYTES + 2 * VLAN_BYTES), mtu.saturating_add(ETHERNET_BYTES)]
+pub fn longest_frames(mtu: u32) -> [u32; 2] {
+    let built = u32::try_from(FrameSize::MAX.in_memory()).unwrap_or(u32::MAX);
+    [2 * VLAN_BYTES, 0].map(|tags| mtu.saturating_add(ETHERNET_BYTES + tags).min(built))
 }

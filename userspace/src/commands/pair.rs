@@ -54,8 +54,9 @@ fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
         idle_timeout: None,
         count_only: false,
         verify: config.verify,
-        matches: Match { udp_port: (!config.address.l2).then_some(config.address.port) },
-        streams: config.streams.shaped(),
+        matches: Match::ours((!config.address.l2).then_some(config.address.port)),
+        streams: Some(config.streams.clone()),
+        answer: Vec::new(),
         promisc: false,
         run_tag: config.run_tag,
         // Its ring is the default one, whatever the sender's is.

@@ -11,6 +11,7 @@ mod modes;
 mod number;
 mod output;
 mod placement;
+mod resolving;
 mod rings;
 mod runs;
 mod size_text;
@@ -35,6 +36,7 @@ pub use matching::{Match, validate_match};
 pub use modes::{Modes, XdpChoice, XskChoice};
 pub use output::Output;
 pub use placement::{Placement, validate_list, validate_placement};
+pub use resolving::{validate_answer, validate_resolve};
 pub use rings::{DEFAULT_BATCH, DEFAULT_RX_RING, DEFAULT_TX_RING, Rings, validate_batch};
 pub use runs::{
     DEFAULT_DURATION, DEFAULT_WAIT_LINK, DEMO_RX, DEMO_TX, DemoConfig, RxConfig, TxConfig, sending_time,

@@ -2,6 +2,7 @@
 
 use super::ConfigError;
 use super::number::Whole;
+use crate::units::{FrameSize, grouped};
 
 /// Ring and packet memory sizes that were asked for; None leaves them to the defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,6 +70,32 @@ impl Rings {
             _ => Ok(Self { ring, frames: chunks, hugepages }),
         }
     }
+
+    /// Whether a ring (see [`Rings::entries`]) holds at least one frame of the size that is to be sent: each chunk of a
+    /// frame takes an entry.
+    ///
+    /// # Errors
+    /// A ring that is shorter, or fewer chunks.
+    pub fn validate_for(&self, size: FrameSize, default: u32) -> Result<(), ConfigError> {
+        let (ring, chunks) = (self.entries(default), size.chunks());
+        if ring >= chunks {
+            return Ok(());
+        }
+        let least = chunks.next_power_of_two();
+        let (flag, given) = match self.ring {
+            Some(ring) => (RING.flag, ring),
+            None => (FRAMES.flag, self.frames.unwrap_or(ring)),
+        };
+        let size = grouped(size.with_fcs().into());
+        let what =
+            format!("a frame of {size} bytes takes {chunks} chunks, and a ring of {ring} does not hold it");
+        Err(ConfigError::new(
+            flag,
+            &given.to_string(),
+            what,
+            format!("{flag} {least} or more, or leave it out"),
+        ))
+    }
 }
 
 fn validate_ring(text: &str) -> Result<u32, ConfigError> {
@@ -126,6 +153,23 @@ mod tests {
         for text in ["0", "4194304"] {
             assert!(Rings::validate(None, Some(text), false).is_err());
         }
+    }
+
+    #[test]
+    fn a_ring_holds_a_frame_of_the_size() {
+        let of = |ring, frames, size| {
+            let rings = Rings { ring, frames, hugepages: false };
+            rings.validate_for(FrameSize::new(size).unwrap(), DEFAULT_TX_RING)
+        };
+        assert_eq!(of(None, None, 16_384), Ok(()));
+        assert_eq!(of(Some(1), Some(1), 3_844), Ok(()));
+        assert_eq!((of(Some(2), None, 7_684), of(Some(4), Some(4), 9_018)), (Ok(()), Ok(())));
+        let short = of(Some(2), Some(64), 9_018).unwrap_err();
+        assert_eq!(short.flag, "--ring 2");
+        assert!(short.what.contains("3 chunks") && short.remedy.contains("--ring 4"), "{short:?}");
+        // Three chunks fill a ring of two.
+        let few = of(None, Some(3), 9_018).unwrap_err();
+        assert!(few.flag == "--frames 3" && few.remedy.contains("--frames 4"), "{few:?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Rings, StreamSet};
 use crate::units::{Nanos, RateSpec};
+use std::net::IpAddr;
 
 /// How long a link may take to come up again after a program was attached, unless `--wait-link` says otherwise:
 /// real NICs reset and renegotiate, which takes up to several seconds.
@@ -38,6 +39,8 @@ pub struct TxConfig {
     pub modes: Modes,
     /// From whom and to whom.
     pub address: Addressing,
+    /// Whether the MAC of the destination IP, which is then stated, is to be looked up.
+    pub resolve: bool,
     /// Whether frames carry a UDP checksum for the sink to verify.
     pub verify: bool,
     /// The run's tag; None for a random one.
@@ -61,7 +64,7 @@ pub struct RxConfig {
     pub rings: Rings,
     /// Modes.
     pub modes: Modes,
-    /// Frames of ours after which the run ends; None without a limit.
+    /// Frames after which the run ends, of those that are taken; None without a limit.
     pub count: Option<u64>,
     /// How long to receive; None until it is interrupted.
     pub duration: Option<Nanos>,
@@ -71,10 +74,12 @@ pub struct RxConfig {
     pub count_only: bool,
     /// Whether checksums are verified.
     pub verify: bool,
-    /// Which frames are ours.
+    /// Which frames are taken.
     pub matches: Match,
-    /// The sender's streams, where their probes do not all lie behind plain headers.
+    /// The sender's streams, where they are known: a sink must be told where their probes lie.
     pub streams: Option<StreamSet>,
+    /// Addresses that are answered for with the interface's MAC while the sink runs.
+    pub answer: Vec<IpAddr>,
     /// Whether the interface takes frames for other MACs.
     pub promisc: bool,
     /// The run to follow; None for the first that is seen.

@@ -7,27 +7,12 @@ use crate::frame::formula::Modifier;
 use crate::frame::layer::Layer;
 use crate::frame::layout::{Defaults, Layout, compile};
 use crate::frame::sizes::Sizes;
-use crate::frame::{mix, probe};
+use crate::frame::{Shape, headers, mix, probe};
 use crate::units::{FrameSize, MeanSize};
+use std::ops::Range;
 
 /// Streams of one sender at the most: what START tells of them must fit a frame that every link carries.
 pub const MAX_STREAMS: usize = 64;
-
-/// Fields that say nothing about where a probe lies: ends of their names.
-const HARMLESS: [&str; 12] = [
-    ".src",
-    ".dst",
-    ".src_port",
-    ".ttl",
-    ".hop_limit",
-    ".dscp",
-    ".ecn",
-    ".flow_label",
-    ".id",
-    ".df",
-    ".pcp",
-    ".dei",
-];
 
 /// One stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +41,13 @@ impl StreamPlan {
     /// # Errors
     /// Headers that cannot be.
     pub fn layout(&self) -> Result<Layout, FrameError> {
-        Ok(compile(&self.layers, &Defaults::BENCHMARK)?)
+        self.layout_to(None)
+    }
+
+    /// The same in a run to that UDP port.
+    fn layout_to(&self, port: Option<u16>) -> Result<Layout, FrameError> {
+        let open = Defaults::BENCHMARK;
+        Ok(compile(&self.layers, &Defaults { dst_port: port.unwrap_or(open.dst_port), ..open })?)
     }
 
     /// Whether each of its frames has room for a probe.
@@ -66,24 +57,32 @@ impl StreamPlan {
         self.layout().is_ok_and(|layout| shortest >= layout.probe() + probe::LEN)
     }
 
-    /// Whether its probes lie where a sink looks for them without being told: behind Ethernet, at most two tags, and IP
-    /// with UDP to the run's port, or nothing.
-    fn is_plain(&self) -> bool {
-        let no_type =
-            |layer: &Layer| matches!(layer, Layer::Ethernet(ethernet) if ethernet.ether_type.is_none());
-        let tag = |layer: &&Layer| matches!(layer, Layer::Vlan(tag) if tag.tpid.is_none());
-        let behind: Vec<&Layer> = self.layers.iter().skip(1).skip_while(tag).collect();
-        let whole = match behind[..] {
-            [] => true,
-            [Layer::Ipv4(ip), Layer::Udp(udp)] => {
-                let fragment = ip.mf || ip.fragment_offset > 0;
-                !fragment && ip.protocol.is_none() && ip.options.is_empty() && udp.dst_port.is_none()
-            }
-            [Layer::Ipv6(ip), Layer::Udp(udp)] => ip.next_header.is_none() && udp.dst_port.is_none(),
-            _ => false,
-        };
-        let harmless = |modifier: &Modifier| HARMLESS.iter().any(|end| modifier.field.ends_with(end));
-        whole && self.layers.first().is_some_and(no_type) && self.modifiers.iter().all(harmless)
+    /// By what a sink knows its frames in a run to `port`, and the checksums that hold in them; None where they have no
+    /// probe.
+    #[must_use]
+    pub fn shape(&self, port: Option<u16>) -> Option<Shape> {
+        let mut layout = self.layout_to(port).ok().filter(|_| self.numbered())?;
+        let bits = self.modified(&layout);
+        let set = |at: usize| (at * 8..at * 8 + 16).any(|bit| bits.iter().any(|range| range.contains(&bit)));
+        layout.lengths.retain(|length| !set(length.at));
+        layout.sums.retain(|sum| !set(sum.at));
+        Some(Shape::of(&layout, |bit| bits.iter().any(|range| range.contains(&bit))))
+    }
+
+    /// The bits that modifiers write.
+    fn modified(&self, layout: &Layout) -> Vec<Range<usize>> {
+        let fields = self.modifiers.iter().filter_map(|modifier| layout.field(&modifier.field));
+        fields.map(|field| field.bit..field.bit + field.bits).collect()
+    }
+
+    /// Whether every sink that takes UDP to `port` knows its frames without being told.
+    fn is_plain(&self, shape: &Shape, port: Option<u16>) -> bool {
+        let Ok(layout) = self.layout_to(port) else { return false };
+        let mut frame = layout.header.clone();
+        frame.extend(probe::MAGIC.to_be_bytes());
+        let found = headers::locate(&frame, port).is_some_and(|found| found.probe == layout.probe());
+        // What a sink looks at must be the same in each frame.
+        found && shape.checks == Shape::of(&layout, |_| false).checks && shape.sums.len() == layout.sums.len()
     }
 
     /// VLAN ids behind the outermost Ethernet header, outermost first.
@@ -112,12 +111,6 @@ impl StreamSet {
     pub fn one(layers: Vec<Layer>, sizes: Sizes, flows: u32) -> Self {
         let (name, modifiers) = ("stream-1".to_owned(), Vec::new());
         Self(vec![StreamPlan { name, weight: 1, sizes, flows, layers, modifiers }])
-    }
-
-    /// The set, where a sink must be told of it to find each probe; None where all are plain.
-    #[must_use]
-    pub fn shaped(&self) -> Option<Self> {
-        (!self.0.iter().all(StreamPlan::is_plain)).then(|| self.clone())
     }
 
     /// The streams, by number.
@@ -156,8 +149,8 @@ impl StreamSet {
     /// The mean length of their frames, as their weights mix them.
     #[must_use]
     pub fn mean(&self) -> MeanSize {
-        // Fine enough for the fractions that periods of up to 65,536 frames have.
-        const UNIT: u128 = 1 << 32;
+        // Exact to a 65,536th of a byte, and small enough for rates of any link.
+        const UNIT: u128 = 1 << 16;
         let (mut frames, mut bytes) = (0u128, 0u128);
         for stream in &self.0 {
             let (weight, mean) = (u128::from(stream.weight), stream.sizes.mean());
@@ -169,6 +162,17 @@ impl StreamSet {
             Some(size) => size.into(),
             None => MeanSize { frames: UNIT as u64, bytes: u64::try_from(mean).unwrap_or(u64::MAX) },
         }
+    }
+
+    /// The shapes that a sink which takes UDP to `port` must be told: of the streams that are not plain. A sink that
+    /// takes no UDP has said so, and is not told of plain streams over it either.
+    #[must_use]
+    pub fn shapes(&self, port: Option<u16>) -> Vec<Shape> {
+        let port = port.or(Some(Defaults::BENCHMARK.dst_port));
+        let told = |plan: &StreamPlan| plan.shape(port).filter(|shape| !plan.is_plain(shape, port));
+        let mut shapes: Vec<Shape> = self.0.iter().filter_map(told).collect();
+        shapes.dedup();
+        shapes
     }
 
     /// Flows of each stream.
@@ -192,7 +196,7 @@ mod tests {
     fn the_mean_is_weighted() {
         let imix = StreamSet::new(vec![stream(7, 64), stream(4, 594), stream(1, 1518)]).unwrap();
         let mean = imix.mean();
-        assert!((mean.bytes_a_frame() - 4342.0 / 12.0).abs() < 1e-6, "{mean:?}");
+        assert!((mean.bytes_a_frame() - 4342.0 / 12.0).abs() < 1e-4, "{mean:?}");
         let sizes = [(64, 7), (594, 4), (1518, 1)].into_iter();
         let sizes = sizes.flat_map(|(size, n)| std::iter::repeat_n(FrameSize::new(size).unwrap(), n));
         assert_eq!(Sizes::Pattern(sizes.collect()).mean(), MeanSize { frames: 12, bytes: 4342 });

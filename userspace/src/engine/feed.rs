@@ -14,6 +14,8 @@ pub struct Feed {
     /// Whose turn it is at each place; never empty.
     pattern: Box<[u16]>,
     at: usize,
+    /// What was written last: whose it is, and how long.
+    last: (u16, u32),
     chunks: Vec<Chunk>,
     now: Nanos,
 }
@@ -62,6 +64,7 @@ impl Feed {
             lanes: streams.into_iter().map(lane).collect(),
             pattern: pattern.into_boxed_slice(),
             at: 0,
+            last: (NOBODY, 0),
             chunks: vec![Chunk { lane: NOBODY, len: 0, prefix: 0, zeroed: 0 }; slots as usize],
             now: Nanos(0),
         }
@@ -132,5 +135,14 @@ impl Source for Feed {
         };
         lane.stream.write(held, lane.books.built, self.now, true, buf);
         lane.books.built += 1;
+        self.last = (turn, buf.len() as u32);
+    }
+
+    fn travels_as(&mut self, slot: Slot) {
+        let (lane, len) = self.last;
+        if let Some(chunk) = self.chunks.get_mut(slot.0 as usize) {
+            // What its bytes are is not known: nothing is written into it directly.
+            *chunk = Chunk { lane, len, prefix: 0, zeroed: 0 };
+        }
     }
 }

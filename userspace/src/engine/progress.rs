@@ -21,7 +21,7 @@ struct Figures {
 }
 
 impl Progress {
-    /// Frames completed (tx) or probes received (rx), and their bytes with FCS.
+    /// Frames completed (tx) or received (rx: probes, and others where they were asked for), and their bytes with FCS.
     pub(super) fn set_frames(&self, frames: u64, bytes: u64) {
         self.0.frames.store(frames, Relaxed);
         self.0.bytes.store(bytes, Relaxed);

@@ -14,8 +14,7 @@ const DROPS_PERIOD: Nanos = Nanos::from_millis(10);
 /// Silence after which the thread may sleep between turns, unless a run was announced.
 const DORMANT_AFTER: Nanos = Nanos::from_millis(2_000);
 
-/// Runs of one sink that are told one by one, at the most: an endless sink must not fill memory. Of older
-/// ones only the sums are kept.
+/// Runs of one sink that are told one by one: an endless sink must not fill memory. Of older ones the sums are kept.
 pub const MAX_RUNS: usize = 1024;
 
 /// A control frame on its way to whoever answers it.
@@ -36,6 +35,8 @@ pub struct RxSpec {
     pub batch: u32,
     /// Recognition and verification.
     pub inspector: Inspector,
+    /// Whether frames that are not ours are shown as received: they were asked for.
+    pub others: bool,
     /// This host's clock, as it stands in the probes.
     pub clock_id: u16,
     /// Reads the time.
@@ -64,13 +65,13 @@ struct TallyBook {
     current: Option<u16>,
     /// What the turns cost since the open tally's run began; None before the first.
     load: Option<Load>,
-    /// Whether the last turn brought frames of the run.
+    /// Whether the last turn brought frames that count.
     fruitful: bool,
     /// Drops when the open tally began, and when they were last read.
     drops_before: RxDrops,
     drops_now: Option<RxDrops>,
-    /// Frames and bytes of the closed tallies.
-    earlier: (u64, u64),
+    /// Sums of all closed tallies.
+    earlier: RxTally,
 }
 
 impl<P: RxPort> RxWorker<P> {
@@ -91,7 +92,7 @@ impl<P: RxPort> RxWorker<P> {
             fruitful: false,
             drops_before: RxDrops::default(),
             drops_now: None,
-            earlier: (0, 0),
+            earlier: RxTally::forgotten(None),
         };
         Self { port, spec, latch, control, progress, book, last_frame: Nanos(0), drops_read: Nanos(0) }
     }
@@ -100,7 +101,7 @@ impl<P: RxPort> RxWorker<P> {
         let Self { port, spec, latch, control, book, .. } = self;
         book.follow(latch.epoch());
         let mut arrived = None;
-        let mut probes = false;
+        let (mut probes, mut others) = (false, false);
         let n = port.recv(spec.batch as usize, |frame| {
             // The clock is read once a turn, and only when there is something to time.
             let now = *arrived.get_or_insert_with(spec.clock);
@@ -115,14 +116,23 @@ impl<P: RxPort> RxWorker<P> {
                     book.control(&probe, body, control);
                     give_way(&probe, body, latch, now);
                 }
+                Inspected::Rejected(Reason::NotOurs) => {
+                    others = spec.others;
+                    book.open.other(frame.wire_len, now);
+                }
                 Inspected::Rejected(reason) => book.open.reject(reason),
             }
         })?;
-        book.fruitful = probes;
+        book.fruitful = probes || others;
+        if others {
+            // Without a run the work begins with the first of them.
+            book.load.get_or_insert_default();
+        }
         if let (true, Some(now)) = (probes, arrived) {
             latch.touch(now);
         }
-        self.progress.set_frames(book.earlier.0 + book.open.probes, book.earlier.1 + book.open.bytes);
+        let (open, closed) = (book.open.volume(spec.others), book.earlier.volume(spec.others));
+        self.progress.set_frames(open.0 + closed.0, open.1 + closed.1);
         if n > 0 {
             self.progress.set_arrived();
         }
@@ -212,7 +222,7 @@ impl TallyBook {
         let mut closed = std::mem::replace(&mut self.open, RxTally::new(epoch, run, queue));
         closed.close();
         closed.drops = self.drops_now.map(|now| now.since(self.drops_before));
-        self.earlier = (self.earlier.0 + closed.probes, self.earlier.1 + closed.bytes);
+        self.earlier.merge_sums(&closed);
         self.drops_before = self.drops_now.unwrap_or(self.drops_before);
         self.closed.push_back(closed);
         self.load = None;
@@ -319,7 +329,8 @@ mod tests {
         let spec = RxSpec {
             queue: 3,
             batch: 64,
-            inspector: Inspector { udp_port: None, verify: true },
+            inspector: Inspector::plain(None, true),
+            others: false,
             clock_id: 0,
             clock: || Nanos(1),
         };

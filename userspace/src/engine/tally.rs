@@ -40,6 +40,8 @@ pub struct RxTally {
     pub sizes: Sizes,
     /// Arrival of the first and the last probe.
     pub arrivals: Option<(Nanos, Nanos)>,
+    /// Frames that are not ours, which arrive only where the sink was told to take them; rejected, all the same.
+    pub others: Others,
     /// What the sequence spaces came to, by number; filled when the tally is closed.
     pub spaces: BTreeMap<u16, SequenceCounts>,
     /// Books of the sequence spaces while frames arrive, by number.
@@ -60,6 +62,15 @@ pub struct RxTally {
     pub load: Load,
 }
 
+/// Frames of others. How many there are stands in [`RxTally::rejected`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Others {
+    /// Their bytes with FCS.
+    pub bytes: u64,
+    /// Arrival of the first and the last of them.
+    pub arrivals: Option<(Nanos, Nanos)>,
+}
+
 impl RxTally {
     /// An empty tally.
     #[must_use]
@@ -75,6 +86,7 @@ impl RxTally {
             bytes: 0,
             sizes: Sizes::new(),
             arrivals: None,
+            others: Others::default(),
             spaces: BTreeMap::new(),
             open: Vec::new(),
             opened: 0,
@@ -109,6 +121,20 @@ impl RxTally {
         self.bytes += with_fcs as u64;
         self.sizes.record(with_fcs);
         self.arrivals = Some((self.arrivals.map_or(now, |(first, _)| first), now));
+    }
+
+    /// Books a frame of `wire_len` bytes (without FCS) that is not ours and arrived at `now`.
+    #[inline]
+    pub(super) fn other(&mut self, wire_len: usize, now: Nanos) {
+        self.reject(Reason::NotOurs);
+        self.others.bytes += wire_len as u64 + u64::from(FCS_BYTES);
+        self.others.arrivals = Some((self.others.arrivals.map_or(now, |(first, _)| first), now));
+    }
+
+    /// How many frames were not ours.
+    #[must_use]
+    pub fn other_frames(&self) -> u64 {
+        self.rejected.get(Reason::NotOurs.index()).copied().unwrap_or(0)
     }
 
     /// Books a rejected frame.
@@ -163,6 +189,7 @@ impl RxTally {
         self.rejected.iter_mut().zip(other.rejected).for_each(|(sum, n)| *sum += n);
         self.probes += other.probes;
         self.bytes += other.bytes;
+        self.others = self.others.plus(other.others);
         self.foreign_clock += other.foreign_clock;
         self.drops = sum_of(self.drops, other.drops);
     }
@@ -175,7 +202,22 @@ impl RxTally {
         if let Some(count) = self.rejected.get_mut(Reason::OtherRun.index()) {
             *count += other.probes;
         }
+        self.others = self.others.plus(other.others);
         self.drops = sum_of(self.drops, other.drops);
+    }
+
+    /// Frames of this run with their bytes; with `others`, those that are not ours as well.
+    #[inline]
+    #[must_use]
+    pub fn volume(&self, others: bool) -> (u64, u64) {
+        let (frames, bytes) = if others { (self.other_frames(), self.others.bytes) } else { (0, 0) };
+        (self.probes + frames, self.bytes + bytes)
+    }
+
+    /// First and last arrival of what [`RxTally::volume`] counts.
+    #[must_use]
+    pub fn span(&self, others: bool) -> Option<(Nanos, Nanos)> {
+        span_of(self.arrivals, self.others.arrivals.filter(|_| others))
     }
 
     /// Frames that reached the worker.
@@ -191,13 +233,24 @@ impl RxTally {
         self.latency.unpack(&other.packed);
         self.sizes.merge(&other.sizes);
         self.load = self.load.plus(other.load);
-        self.arrivals = match (self.arrivals, other.arrivals) {
-            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-            (a, b) => a.or(b),
-        };
+        self.arrivals = span_of(self.arrivals, other.arrivals);
         for (space, counts) in other.spaces {
             self.spaces.entry(space).or_default().merge(&counts);
         }
+    }
+}
+
+impl Others {
+    fn plus(self, other: Self) -> Self {
+        Self { bytes: self.bytes + other.bytes, arrivals: span_of(self.arrivals, other.arrivals) }
+    }
+}
+
+/// From the earlier first to the later last.
+fn span_of(a: Option<(Nanos, Nanos)>, b: Option<(Nanos, Nanos)>) -> Option<(Nanos, Nanos)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (a, b) => a.or(b),
     }
 }
 

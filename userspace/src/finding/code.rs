@@ -43,9 +43,13 @@ pub enum Code {
     QueueRange,
     /// No such core, or not ours to use.
     CoreRange,
+    /// A stream's frames have no room for a probe.
+    StreamUnnumbered,
+    /// Frames come from another MAC than the interface's.
+    ForeignSource,
     /// The frame does not fit the interface's MTU.
     SizeAboveMtu,
-    /// The frame does not fit one chunk.
+    /// The frame takes more chunks than can be had.
     SizeAboveChunk,
     /// The MTU is too large for the XDP mode.
     MtuAboveXdp,
@@ -67,6 +71,14 @@ pub enum Code {
     NoMemory,
     /// No sink answered, and no destination was given.
     SinkNotFound,
+    /// Nobody answered for the destination's address.
+    AddressUnresolved,
+    /// An address that is to be answered for is the interface's own.
+    AnsweredByKernel,
+    /// The interface may drop frames with VLAN tags that nobody registered.
+    VlanFilter,
+    /// The interface takes VLAN tags out of frames.
+    VlanOffload,
     /// The output file cannot be written.
     OutputFile,
     /// The link went down within the run.
@@ -121,6 +133,8 @@ pub enum Code {
     PrivilegeKept,
     /// A sink saw more runs than it tells one by one.
     RunsLeftOut,
+    /// A sink takes frames that this host is reached by.
+    TakesAll,
     /// Frames leave on an interface behind which there may be nothing.
     NoFarEnd,
     /// A system call failed in a way that has no finding of its own.

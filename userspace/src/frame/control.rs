@@ -270,7 +270,7 @@ mod tests {
 
     fn body_of(stack: &Stack, control: &Control) -> Vec<u8> {
         let frame = encode(stack, 1, 2, 3, Nanos(4), control).unwrap();
-        let inspector = Inspector { udp_port: stack.dst_port(), verify: true };
+        let inspector = Inspector::plain(stack.dst_port(), true);
         match inspector.inspect(&frame) {
             Inspected::Control { body, .. } => body.to_vec(),
             other => panic!("{other:?}"),
@@ -325,7 +325,7 @@ mod tests {
         ) {
             let frame = encode(&stack, run, clock, number, Nanos(5), &control).unwrap();
             prop_assert!(frame.len() >= 60);
-            let inspector = Inspector { udp_port: stack.dst_port(), verify: true };
+            let inspector = Inspector::plain(stack.dst_port(), true);
             let Inspected::Control { probe, body } = inspector.inspect(&frame) else { panic!("not control") };
             prop_assert_eq!((probe.run, probe.clock, probe.seq, probe.sent), (run, clock, number, 5));
             prop_assert_eq!(decode(body), Ok(control));

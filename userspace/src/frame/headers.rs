@@ -98,6 +98,16 @@ pub fn is_plain_v4(bytes: &[u8], udp_port: u16) -> bool {
 pub const PLAIN_V4: Headers =
     Headers { net: Net::V4, l3: ethernet::LEN, probe: ethernet::LEN + ipv4::LEN + udp::LEN };
 
+/// The id in the outermost VLAN tag; None without a tag.
+#[must_use]
+pub fn outermost_vlan(bytes: &[u8]) -> Option<u16> {
+    // IEEE 802.1Q: the low twelve bits of the control information.
+    const ID: u16 = 0x0FFF;
+    let tag = get::<{ ethernet::TAG_LEN + 2 }>(bytes, ethernet::ETHER_TYPE)?;
+    let is_tag = [ether_type::C_TAG, ether_type::S_TAG].contains(&get_u16(tag, 0)?);
+    get_u16(tag, 2).filter(|_| is_tag).map(|control| control & ID)
+}
+
 /// The innermost EtherType, and the first byte behind it.
 #[inline]
 fn behind_tags(bytes: &[u8]) -> Option<(u16, usize)> {

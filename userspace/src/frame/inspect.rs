@@ -5,7 +5,10 @@ use super::Reason;
 use super::checksum;
 use super::headers::{Headers, Net, PLAIN_V4, is_plain_v4, locate};
 use super::probe::{self, Probe};
+use super::shape::Shape;
+use super::shaped;
 use super::wire::{get_u16, ipv4, ipv6, udp};
+use std::sync::Arc;
 
 /// What a frame is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,15 +30,23 @@ pub enum Inspected<'a> {
 }
 
 /// What to look for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspector {
     /// UDP destination port of our frames; None when they are plain Ethernet only.
     pub udp_port: Option<u16>,
     /// Whether checksums are computed. Lengths are always checked.
     pub verify: bool,
+    /// Stacks that our frames come in besides the plain ones; asked in turn, once a frame is not a plain one of ours.
+    pub shapes: Arc<[Shape]>,
 }
 
 impl Inspector {
+    /// Looks for plain frames only.
+    #[must_use]
+    pub fn plain(udp_port: Option<u16>, verify: bool) -> Self {
+        Self { udp_port, verify, shapes: Arc::default() }
+    }
+
     /// Looks at one frame, given from its destination MAC on and without FCS.
     ///
     /// The UDP checksum covers the whole datagram. Zero over IPv4 says that the sender computed none (RFC
@@ -61,7 +72,17 @@ impl Inspector {
         if self.udp_port.is_some_and(|port| is_plain_v4(bytes, port)) {
             return self.read_behind(bytes, PLAIN_V4);
         }
-        self.read_behind(bytes, locate(bytes, self.udp_port).ok_or(Reason::NotOurs)?)
+        match locate(bytes, self.udp_port) {
+            Some(headers) => self.read_behind(bytes, headers),
+            None => self.read_shape(bytes),
+        }
+    }
+
+    /// A frame of some shape, out of the way of plain ones; all behind its headers, which is never looked at: it is no control frame.
+    #[inline(never)]
+    fn read_shape<'a>(&self, bytes: &'a [u8]) -> Result<(Probe, &'a [u8]), Reason> {
+        let shape = shaped::find(&self.shapes, bytes).ok_or(Reason::NotOurs)?;
+        shaped::read(shape, bytes, self.verify).map(|probe| (probe, &[][..]))
     }
 
     #[inline(always)]
@@ -125,7 +146,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn inspector(stack: &Stack) -> Inspector {
-        Inspector { udp_port: stack.dst_port(), verify: true }
+        Inspector::plain(stack.dst_port(), true)
     }
 
     fn probe_of<'a>(inspected: Inspected<'a>) -> Probe {
@@ -187,7 +208,7 @@ mod tests {
         let mut tcp = bytes.clone();
         tcp[23] = 6;
         assert_eq!(inspector.inspect(&tcp), not_ours);
-        assert_eq!(Inspector { udp_port: Some(10), ..inspector }.inspect(&bytes), not_ours);
+        assert_eq!(Inspector { udp_port: Some(10), ..inspector.clone() }.inspect(&bytes), not_ours);
         assert_eq!(Inspector { udp_port: None, ..inspector }.inspect(&bytes), not_ours);
     }
 
@@ -238,7 +259,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_taken(bytes in prop::collection::vec(any::<u8>(), 0..200), verify: bool) {
-            let _ = Inspector { udp_port: Some(9), verify }.inspect(&bytes);
+            let _ = Inspector::plain(Some(9), verify).inspect(&bytes);
         }
 
         #[test]

@@ -4,6 +4,7 @@
 use super::formula::{Formula, Per, hash};
 use super::layout::{Field, Sum};
 use super::remainder::Remainder;
+use xdp_prog::table::{Kind, Row};
 
 /// Bits of a field that a formula gives at the most; of a longer one the low ones vary.
 pub const MAX_BITS: usize = 64;
@@ -82,6 +83,24 @@ impl Patch {
             covers: covering(sums, at, last),
             word_shift: if last.is_multiple_of(2) { 0 } else { 8 },
         }
+    }
+
+    /// As a row of the tables; values of a list go behind those that are there.
+    pub fn row(&self, lists: &mut Vec<u64>) -> Row {
+        let (kind, a, b, c) = match &self.value {
+            Value::Constant(value) => (Kind::Step, *value, 0, 1),
+            Value::Step { base, step, count } => (Kind::Step, *base, *step, count.modulus()),
+            Value::List { values, count } => {
+                let at = lists.len() as u64;
+                lists.extend_from_slice(values);
+                (Kind::List, at, 0, count.modulus())
+            }
+            Value::Random { seed, low, span } => (Kind::Random, *low, *seed, span.modulus()),
+        };
+        let per_flow = u64::from(self.per == Per::Flow);
+        let (at, width, shift) = (self.at as u64, self.width as u64, self.shift.into());
+        let (covers, word_shift) = (self.covers.into(), self.word_shift.into());
+        [kind as u64, per_flow, at, width, shift, self.mask, a, b, c, covers, word_shift]
     }
 
     /// Sets the field to zero, as the constant part of the checksums counts it.

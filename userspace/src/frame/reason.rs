@@ -13,6 +13,8 @@ pub enum Reason {
     IpChecksum,
     /// Ours, but the datagram changed on the way; or it came without a checksum over IPv6.
     UdpChecksum,
+    /// Ours, but what TCP, ICMP, GRE or another checksum of its stack covers changed on the way.
+    Checksum,
     /// A whole probe, but of another run. Inspection never says so: it knows no run. The engine does.
     OtherRun,
     /// A whole probe of the run, but of a sequence space that its sender does not have. The engine says so,
@@ -24,12 +26,13 @@ impl Reason {
     /// How many there are: the length of a table of counters.
     pub const COUNT: usize = Self::ALL.len();
     /// All of them, in the order of [`Reason::index`].
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::NotOurs,
         Self::Truncated,
         Self::BadLength,
         Self::IpChecksum,
         Self::UdpChecksum,
+        Self::Checksum,
         Self::OtherRun,
         Self::NoSuchSpace,
     ];
@@ -50,6 +53,7 @@ impl Reason {
             Self::BadLength => "bad_length",
             Self::IpChecksum => "ip_checksum",
             Self::UdpChecksum => "udp_checksum",
+            Self::Checksum => "checksum",
             Self::OtherRun => "other_run",
             Self::NoSuchSpace => "no_such_space",
         }

@@ -7,6 +7,7 @@
 
 mod prepare;
 mod spec;
+mod table;
 
 pub use spec::{Place, StreamSpec};
 

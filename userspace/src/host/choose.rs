@@ -8,7 +8,10 @@ use crate::finding::{Code, Finding, Severity};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-/// Interfaces that the host itself is reached through, by index.
+const CARRIES_SSH: &str = "carries an ssh session";
+const HAS_DEFAULT_ROUTE: &str = "has the default route";
+
+/// Interfaces, with what lies below them, that the host itself is reached through, by index.
 #[derive(Debug, Clone, Default)]
 struct InUse {
     default_route: BTreeSet<u32>,
@@ -23,11 +26,31 @@ struct InUse {
 /// kernel refuses a question.
 pub fn choose_rx_interface() -> Result<String, Finding> {
     let interfaces = InterfaceFacts::list()?;
+    decide(&interfaces, &in_use(&interfaces)?)
+}
+
+/// What the host itself uses the interface for, or one above it, as a predicate: an ssh session of the caller, or the
+/// default route. None when neither.
+///
+/// # Errors
+/// `system` when the kernel refuses a question.
+pub fn why_host_needs(ifindex: u32) -> Result<Option<&'static str>, Finding> {
+    Ok(needs(ifindex, &in_use(&InterfaceFacts::list()?)?))
+}
+
+fn needs(ifindex: u32, in_use: &InUse) -> Option<&'static str> {
+    [(&in_use.ssh, CARRIES_SSH), (&in_use.default_route, HAS_DEFAULT_ROUTE)]
+        .into_iter()
+        .find_map(|(indices, why)| indices.contains(&ifindex).then_some(why))
+}
+
+/// Which of them the host is reached through.
+fn in_use(interfaces: &[InterfaceFacts]) -> Result<InUse, Finding> {
     let asked = |question| move |error: std::io::Error| refused("interfaces", question, &error);
     let default_route = route::default_route_interfaces().map_err(asked("list the routes"))?;
     let addresses = address::all().map_err(asked("list the addresses"))?;
-    let in_use = InUse { default_route, ssh: holders(&addresses, &ssh::local_addresses()) };
-    decide(&interfaces, &in_use)
+    let ssh = holders(&addresses, &ssh::local_addresses());
+    Ok(InUse { default_route: with_lower(interfaces, &default_route), ssh: with_lower(interfaces, &ssh) })
 }
 
 fn holders(addresses: &[Address], wanted: &[IpAddr]) -> BTreeSet<u32> {
@@ -35,11 +58,7 @@ fn holders(addresses: &[Address], wanted: &[IpAddr]) -> BTreeSet<u32> {
 }
 
 fn decide(interfaces: &[InterfaceFacts], in_use: &InUse) -> Result<String, Finding> {
-    let in_use = InUse {
-        default_route: with_lower(interfaces, &in_use.default_route),
-        ssh: with_lower(interfaces, &in_use.ssh),
-    };
-    let judged = interfaces.iter().map(|facts| (facts.name.as_str(), left_out(facts, &in_use)));
+    let judged = interfaces.iter().map(|facts| (facts.name.as_str(), left_out(facts, in_use)));
     let (candidates, others): (Vec<_>, Vec<_>) = judged.partition(|(_, reason)| reason.is_none());
     match candidates[..] {
         [(only, _)] => Ok(only.to_owned()),
@@ -70,8 +89,8 @@ fn left_out(facts: &InterfaceFacts, in_use: &InUse) -> Option<&'static str> {
         (!facts.up, "down"),
         (!facts.carrier, "no carrier"),
         (facts.master.is_some(), "part of a bond, bridge or VRF"),
-        (in_use.ssh.contains(index), "carries an ssh session"),
-        (in_use.default_route.contains(index), "has the default route"),
+        (in_use.ssh.contains(index), CARRIES_SSH),
+        (in_use.default_route.contains(index), HAS_DEFAULT_ROUTE),
     ]
     .into_iter()
     .find_map(|(holds, reason)| holds.then_some(reason))
@@ -143,9 +162,10 @@ mod tests {
             InterfaceFacts { lower: Some(2), ..facts("eth0.5", 3) },
             InterfaceFacts { lower: Some(3), ..facts("mv0", 4) },
         ];
-        let in_use = InUse { default_route: [4].into(), ssh: BTreeSet::new() };
+        let in_use = InUse { default_route: with_lower(&interfaces, &[4].into()), ssh: BTreeSet::new() };
         let finding = decide(&interfaces, &in_use).unwrap_err();
         assert!(finding.why.contains("eth0 (has the default route)"), "{}", finding.why);
+        assert_eq!((needs(2, &in_use), needs(9, &in_use)), (Some(HAS_DEFAULT_ROUTE), None));
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub fn facts(name: &str, ifindex: u32) -> InterfaceFacts {
         speed_bps: None,
         numa_node: None,
         xdp_features: None,
+        zero_copy_chunks: None,
         xdp_program: None,
         ipv4: None,
         ipv6: None,

@@ -67,6 +67,9 @@ pub struct InterfaceFacts {
     pub numa_node: Option<u32>,
     /// What the driver can do with XDP; None where the kernel does not tell (before 6.3). Empty means nothing.
     pub xdp_features: Option<XdpFeatures>,
+    /// Chunks of packet memory that the driver lets a frame take in zero-copy mode; None where it has no such mode, or the
+    /// kernel does not tell (before 6.6).
+    pub zero_copy_chunks: Option<u32>,
     /// Id of an attached XDP program.
     pub xdp_program: Option<u32>,
     /// Its first global IPv4 address.
@@ -110,12 +113,14 @@ impl InterfaceFacts {
         let (rx_queues, tx_queues) = queues_in_use(&link);
         let is_veth = link.kind.as_deref() == Some("veth");
         let same_netns = link.lower_netns.is_none();
+        let xdp = netdev::xdp_abilities(link.ifindex);
         Self {
             veth_peer: link.lower.filter(|_| is_veth).map(|ifindex| VethPeer { ifindex, same_netns }),
             lower: link.lower.filter(|_| !is_veth && same_netns),
             numa_node: sysfs.and_then(|sysfs| sysfs.numa_node()),
             speed_bps: ethtool::speed_bps(link.ifindex),
-            xdp_features: netdev::xdp_features(link.ifindex),
+            xdp_features: xdp.map(|xdp| xdp.features),
+            zero_copy_chunks: xdp.and_then(|xdp| xdp.zero_copy_chunks),
             ipv4: address::first_ipv4(addresses, link.ifindex),
             ipv6: address::first_ipv6(addresses, link.ifindex),
             driver,

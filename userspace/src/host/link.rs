@@ -2,7 +2,9 @@
 //! Source: Documentation/netlink/specs/rt-link.yaml.
 
 use macaddr::MacAddr6;
-use netlink_bindings::rt_link::{IfinfoFlags, Ifinfomsg, IterableLinkAttrs, Request, RtnlLinkStats64};
+use netlink_bindings::rt_link::{
+    IfinfoFlags, Ifinfomsg, IterableLinkAttrs, LinkinfoDataMsg, Request, RtnlLinkStats64,
+};
 use netlink_socket2::NetlinkSocket;
 use std::ffi::CStr;
 use std::io;
@@ -34,6 +36,7 @@ pub(super) struct Link {
     pub carrier_losses: Option<u32>,
     pub loopback: bool,
     pub kind: Option<String>,
+    pub vlan: Option<u16>,
     pub lower: Option<u32>,
     pub lower_netns: Option<i32>,
     pub master: Option<u32>,
@@ -109,6 +112,7 @@ impl Link {
             carrier_losses: attributes.get_carrier_down_count().ok(),
             loopback: flag(IfinfoFlags::Loopback),
             kind: attributes.get_linkinfo().ok().and_then(|info| info.get_kind().ok().map(text)),
+            vlan: attributes.get_linkinfo().ok().and_then(|info| vlan_id(info.get_data().ok()?)),
             lower: attributes.get_link().ok().filter(|index| *index != 0),
             lower_netns: attributes.get_link_netnsid().ok(),
             master: attributes.get_master().ok().filter(|index| *index != 0),
@@ -123,6 +127,14 @@ impl Link {
 
 fn text(text: &CStr) -> String {
     text.to_string_lossy().into_owned()
+}
+
+/// The id of a VLAN interface; None for any other kind.
+fn vlan_id(data: LinkinfoDataMsg<'_>) -> Option<u16> {
+    match data {
+        LinkinfoDataMsg::Vlan(vlan) => vlan.get_id().ok(),
+        _ => None,
+    }
 }
 
 fn alternative_names(attributes: &IterableLinkAttrs<'_>) -> Vec<String> {

@@ -20,6 +20,7 @@ mod link;
 pub mod machine;
 pub mod memory;
 pub mod napi;
+pub mod neighbour;
 pub mod netdev;
 mod number_list;
 pub mod process;
@@ -28,6 +29,7 @@ mod route;
 mod ssh;
 mod sysfs;
 mod unknown_name;
+pub mod vlan;
 
 pub use counters::{CrossCheck, DeviceCounters, cross_check};
 pub use interface::InterfaceFacts;

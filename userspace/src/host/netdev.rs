@@ -27,15 +27,25 @@ bitflags! {
     }
 }
 
-/// The driver's XDP features; None where the kernel does not tell.
+/// What a driver says of XDP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct XdpAbilities {
+    /// Its features.
+    pub features: XdpFeatures,
+    /// Chunks that a frame may take in zero-copy mode; None where it has none, or the kernel does not tell (before 6.6).
+    pub zero_copy_chunks: Option<u32>,
+}
+
+/// What the driver can do with XDP; None where the kernel does not tell.
 #[must_use]
-pub fn xdp_features(ifindex: u32) -> Option<XdpFeatures> {
+pub fn xdp_abilities(ifindex: u32) -> Option<XdpAbilities> {
     let mut request = Request::new().op_dev_get_do();
     request.encode().push_ifindex(ifindex);
     let mut socket = NetlinkSocket::new();
     let mut reply = socket.request(&request).ok()?;
-    let bits = reply.recv_one().ok()?.get_xdp_features().ok()?;
-    Some(XdpFeatures::from_bits_retain(bits))
+    let device = reply.recv_one().ok()?;
+    let features = XdpFeatures::from_bits_retain(device.get_xdp_features().ok()?);
+    Some(XdpAbilities { features, zero_copy_chunks: device.get_xdp_zc_max_segs().ok() })
 }
 
 /// Queues in use, by direction.

@@ -1,12 +1,15 @@
-//! Which interfaces a default route leaves by. Knows no address. Source: Documentation/netlink/specs/rt-route.yaml.
+//! Which interfaces a default route leaves by, and which gateway a route leads to. Knows no neighbour. Source: Documentation/netlink/specs/rt-route.yaml.
 
 use netlink_bindings::rt_route::{IterableRouteAttrs, Request, Rtmsg};
 use netlink_socket2::NetlinkSocket;
 use std::collections::BTreeSet;
 use std::io;
+use std::net::IpAddr;
 
 /// RTN_UNICAST of linux/rtnetlink.h: a route that leads somewhere, unlike IPv6's unreachable default.
 const UNICAST: u8 = 1;
+/// What the kernel says where it has no route, or one that forbids: unreachable, prohibit and blackhole.
+const NO_ROUTE: [i32; 5] = [libc::ENETUNREACH, libc::EHOSTUNREACH, libc::EACCES, libc::EINVAL, libc::ESRCH];
 
 /// Indices of the interfaces that a default route of either family leaves by, in any table: with policy routing the
 /// one that matters need not be in the main table.
@@ -24,6 +27,31 @@ pub(super) fn default_route_interfaces() -> io::Result<BTreeSet<u32>> {
         }
     }
     Ok(found)
+}
+
+/// The gateway of the kernel's route to `ip` out of the interface; None without one, and without such a route.
+pub(super) fn gateway(ifindex: u32, ip: IpAddr) -> io::Result<Option<IpAddr>> {
+    let (family, bits) = if ip.is_ipv4() { (libc::AF_INET, 32) } else { (libc::AF_INET6, 128) };
+    let header = Rtmsg { rtm_family: family as u8, rtm_dst_len: bits, ..Rtmsg::new() };
+    let mut request = Request::new().op_getroute_do(&header);
+    request.encode().push_dst(ip).push_oif(ifindex);
+    let mut socket = NetlinkSocket::new();
+    let mut reply = socket.request(&request)?;
+    match reply.recv_one() {
+        Ok((route, attributes)) => {
+            // A route of this host's own (loopback) leads to no gateway, whatever it is called.
+            let leads_out = route.rtm_type == UNICAST && leaves_by(&attributes).contains(&ifindex);
+            Ok(attributes.get_gateway().ok().filter(|_| leads_out))
+        }
+        Err(error) => {
+            let error = io::Error::from(error);
+            if error.raw_os_error().is_some_and(|errno| NO_ROUTE.contains(&errno)) {
+                Ok(None)
+            } else {
+                Err(error)
+            }
+        }
+    }
 }
 
 fn leaves_by(route: &IterableRouteAttrs<'_>) -> Vec<u32> {

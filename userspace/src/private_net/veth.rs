@@ -25,7 +25,16 @@ const NO_LINK_LOCAL: u8 = 1;
 /// Both ends are up at once; a busy machine may need a moment more.
 const CARRIER_WITHIN: Duration = Duration::from_secs(2);
 
-/// A veth pair: `names[0]` in `a`, `names[1]` in `b`, each with `queues` receive and transmit queues, up, with carrier,
+/// What both ends of a pair have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Receive queues, and as many transmit queues.
+    pub queues: NonZeroU32,
+    /// The MTU in bytes; veth takes up to 65,535.
+    pub mtu: u32,
+}
+
+/// A veth pair: `names[0]` in `a`, `names[1]` in `b`, each of that `shape`, up, with carrier,
 /// and without addresses, so that the kernel sends nothing of its own. It goes with either namespace.
 ///
 /// # Errors
@@ -34,11 +43,11 @@ const CARRIER_WITHIN: Duration = Duration::from_secs(2);
 pub fn veth_pair(
     a: &Namespace,
     b: &Namespace,
-    queues: NonZeroU32,
+    shape: Shape,
     names: [&str; 2],
 ) -> Result<[InterfaceFacts; 2], Finding> {
     let [first, second] = names;
-    a.run(|| create(names, queues, b.as_fd()).map_err(|error| explain(first, &error)))??;
+    a.run(|| create(names, shape, b.as_fd()).map_err(|error| explain(first, &error)))??;
     for (namespace, name) in [(a, first), (b, second)] {
         namespace.run(|| bring_up(name).map_err(|error| explain(name, &error)))??;
     }
@@ -46,25 +55,26 @@ pub fn veth_pair(
 }
 
 /// One request makes both ends: the peer is created where it belongs, so its name cannot collide here.
-fn create([name, peer]: [&str; 2], queues: NonZeroU32, other: BorrowedFd<'_>) -> io::Result<()> {
+fn create([name, peer]: [&str; 2], shape: Shape, other: BorrowedFd<'_>) -> io::Result<()> {
     let mut request = Request::new().set_create().set_excl().op_newlink_do(&Ifinfomsg::new());
-    let mut info = end(request.encode(), name, queues).nested_linkinfo().push_kind(c"veth");
+    let mut info = end(request.encode(), name, shape).nested_linkinfo().push_kind(c"veth");
     let buf = info.as_vec_mut();
     let data = push_nested_header(buf, INFO_DATA);
     let nested = push_nested_header(buf, VETH_INFO_PEER);
     buf.extend(Ifinfomsg::new().as_slice());
-    end(PushLinkAttrs::new(&mut *buf), peer, queues).push_net_ns_fd(descriptor(other)?);
+    end(PushLinkAttrs::new(&mut *buf), peer, shape).push_net_ns_fd(descriptor(other)?);
     finalize_nested_header(buf, nested);
     finalize_nested_header(buf, data);
     info.end_nested();
     NetlinkSocket::new().request(&request)?.recv_ack().map_err(io::Error::from)
 }
 
-fn end<P: Pusher>(attributes: PushLinkAttrs<P>, name: &str, queues: NonZeroU32) -> PushLinkAttrs<P> {
+fn end<P: Pusher>(attributes: PushLinkAttrs<P>, name: &str, shape: Shape) -> PushLinkAttrs<P> {
     attributes
         .push_ifname_bytes(name.as_bytes())
-        .push_num_tx_queues(queues.get())
-        .push_num_rx_queues(queues.get())
+        .push_mtu(shape.mtu)
+        .push_num_tx_queues(shape.queues.get())
+        .push_num_rx_queues(shape.queues.get())
 }
 
 fn descriptor(fd: BorrowedFd<'_>) -> io::Result<u32> {

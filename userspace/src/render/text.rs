@@ -3,7 +3,9 @@
 use super::header::{header, labelled};
 use super::words::{UNKNOWN, count, path, percent, plural, scaled, seconds};
 use super::{books, table};
-use crate::report::{CoreRow, Cpu, LatencyKind, LatencyNs, QueueRow, Rates, Report, StreamRow, Totals};
+use crate::report::{
+    CoreRow, Cpu, LatencyKind, LatencyNs, QueueRow, Rates, Report, SizeRow, StreamRow, Totals,
+};
 use crate::units::{grouped, span};
 use std::io::{self, Write};
 
@@ -15,7 +17,7 @@ pub fn text(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let r = report;
     write!(out, "{}", header(&r.command, &r.interface, &r.setup, r.offered.as_ref()))?;
     section(out, "path", &[with_reason(path(r.path.verdict), &r.path.evidence)])?;
-    section(out, "frames", &totals(&r.totals))?;
+    section(out, "frames", &totals(&r.totals, r.balance.probes))?;
     section(out, "rate", &[rates(&r.rates, r.duration_s)])?;
     section(out, "books", &books::lines(&r.balance))?;
     section(out, "latency", &latency(r.latency_ns.as_ref(), r.latency_absent.as_deref()))?;
@@ -23,6 +25,7 @@ pub fn text(report: &Report, out: &mut impl Write) -> io::Result<()> {
     section(out, "device", &[cross_check(r)])?;
     section(out, "queues", &queues(&r.queues))?;
     section(out, "streams", &streams(&r.streams))?;
+    section(out, "sizes", &sizes(&r.sizes))?;
     r.findings.iter().try_for_each(|finding| writeln!(out, "{finding}"))
 }
 
@@ -36,12 +39,20 @@ fn with_reason(what: &str, why: &str) -> String {
     if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") }
 }
 
-fn totals(t: &Totals) -> Vec<String> {
+/// What was sent and received; of more frames than `probes` the rest is of others.
+fn totals(t: &Totals, probes: Option<u64>) -> Vec<String> {
     let side = |what: &str, frames: Option<u64>, bytes: Option<u64>| {
         frames.map(|n| format!("{} {what}, {} bytes with FCS", grouped(n), count(bytes)))
     };
     let both = [side("sent", t.tx_frames, t.tx_bytes), side("received", t.rx_frames, t.rx_bytes)];
-    both.into_iter().flatten().collect()
+    let others = t.rx_frames.zip(probes).map_or(0, |(frames, probes)| frames.saturating_sub(probes));
+    let others = (others > 0).then(|| {
+        format!(
+            "{} of them not of xsk-gen, taken because --match says so (not_ours in the books)",
+            grouped(others)
+        )
+    });
+    both.into_iter().flatten().chain(others).collect()
 }
 
 fn rates(r: &Rates, duration_s: Option<f64>) -> String {
@@ -120,6 +131,28 @@ fn queues(rows: &[QueueRow]) -> Vec<String> {
     };
     let rows: Vec<_> = rows.iter().map(cells).collect();
     table::lines(["queue", "core", "frames", "bytes", "kernel drops"], &rows)
+}
+
+/// A table when there is more than one size.
+fn sizes(rows: &[SizeRow]) -> Vec<String> {
+    if rows.len() < 2 {
+        return Vec::new();
+    }
+    let all: u64 = rows.iter().map(|row| row.frames).sum();
+    let cells = |row: &SizeRow| {
+        let size = match (row.from_bytes, row.to_bytes) {
+            (from, to) if from == to => grouped(from.into()),
+            (from, to) => format!("{} to {}", grouped(from.into()), grouped(to.into())),
+        };
+        [size, grouped(row.frames), format!("{:.2}", share(row.frames, all))]
+    };
+    let rows: Vec<_> = rows.iter().map(cells).collect();
+    table::lines(["bytes with FCS", "frames", "per cent"], &rows)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn share(part: u64, all: u64) -> f64 {
+    part as f64 * 100.0 / all.max(1) as f64
 }
 
 fn streams(rows: &[StreamRow]) -> Vec<String> {

@@ -127,7 +127,8 @@ pub struct Totals {
     pub tx_frames: Option<u64>,
     /// Their bytes.
     pub tx_bytes: Option<u64>,
-    /// Frames of ours received: probes, without control and rejected.
+    /// Frames received: probes, without control and rejected. Where `--match` takes frames that are not ours, those as
+    /// well, which the books have as rejected for `not_ours`; the rates are over both.
     pub rx_frames: Option<u64>,
     /// Their bytes.
     pub rx_bytes: Option<u64>,
@@ -229,7 +230,7 @@ pub struct QueueRow {
     pub id: u32,
     /// The core that served it.
     pub core: Option<u32>,
-    /// Frames completed (tx) or probes received (rx).
+    /// Frames completed (tx) or received (rx), as in `totals`.
     pub frames: u64,
     /// Their bytes with FCS.
     pub bytes: u64,

@@ -1,5 +1,6 @@
-//! A classic BPF filter that passes only what may be a frame of ours, so that a packet socket on a busy interface
-//! costs next to nothing. It may pass too much (the caller looks again), never too little. Knows no socket.
+//! Classic BPF filters that pass only what may be a frame of ours, or of ARP and neighbour discovery, so that a packet
+//! socket on a busy interface costs next to nothing. They may pass too much (the caller looks again), never too
+//! little. Know no socket.
 //! Source: Documentation/networking/filter.rst.
 
 use libc::sock_filter;
@@ -7,11 +8,16 @@ use libc::sock_filter;
 /// EtherType of frames of ours without IP.
 const ETHERTYPE_PROBE: u32 = 0x88b5;
 const ETHERTYPE_IPV4: u32 = 0x0800;
+const ETHERTYPE_ARP: u32 = 0x0806;
 const ETHERTYPE_IPV6: u32 = 0x86dd;
 /// A tag still in the frame: the kernel takes only the outermost one out of it.
 const ETHERTYPE_VLAN: u32 = 0x8100;
 const ETHERTYPE_SERVICE_VLAN: u32 = 0x88a8;
 const PROTOCOL_UDP: u32 = 17;
+const PROTOCOL_ICMPV6: u32 = 58;
+/// ICMPv6 types of neighbour discovery: solicitation and advertisement (RFC 4861).
+const SOLICITATION: u32 = 135;
+const ADVERTISEMENT: u32 = 136;
 /// Fragment offset in IPv4's flags word: a later fragment has no ports.
 const FRAGMENT_OFFSET: u32 = 0x1fff;
 
@@ -24,6 +30,7 @@ const AT_IPV4_PROTOCOL: u32 = AT_IP + 9;
 const PORT_IN_UDP: u32 = 2;
 const AT_IPV6_NEXT_HEADER: u32 = AT_IP + 6;
 const AT_IPV6_UDP_PORT: u32 = AT_IP + 40 + PORT_IN_UDP;
+const AT_ICMPV6_TYPE: u32 = AT_IP + 40;
 
 /// Class, size and mode bits of linux/bpf_common.h, in the combinations used here.
 const LOAD_HALF: u16 = 0x28;
@@ -66,13 +73,34 @@ pub fn ours(port: u16) -> [sock_filter; 19] {
     ]
 }
 
+/// The program that passes ARP, solicitations and advertisements of neighbours, and anything with a further VLAN tag.
+#[must_use]
+pub fn neighbours() -> [sock_filter; 12] {
+    const ACCEPT: usize = 10;
+    const REJECT: usize = 11;
+    [
+        load(LOAD_HALF, AT_ETHERTYPE),
+        jump(JUMP_EQUAL, ETHERTYPE_ARP, (1, ACCEPT), 2),
+        jump(JUMP_EQUAL, ETHERTYPE_VLAN, (2, ACCEPT), 3),
+        jump(JUMP_EQUAL, ETHERTYPE_SERVICE_VLAN, (3, ACCEPT), 4),
+        jump(JUMP_EQUAL, ETHERTYPE_IPV6, (4, 5), REJECT),
+        load(LOAD_BYTE, AT_IPV6_NEXT_HEADER),
+        jump(JUMP_EQUAL, PROTOCOL_ICMPV6, (6, 7), REJECT),
+        load(LOAD_BYTE, AT_ICMPV6_TYPE),
+        jump(JUMP_EQUAL, SOLICITATION, (8, ACCEPT), 9),
+        jump(JUMP_EQUAL, ADVERTISEMENT, (9, ACCEPT), REJECT),
+        load(RETURN, u32::MAX),
+        load(RETURN, 0),
+    ]
+}
+
 const fn load(code: u16, k: u32) -> sock_filter {
     sock_filter { code, jt: 0, jf: 0, k }
 }
 
 /// A jump at instruction `at` to `yes` or `no`: (at, yes), no.
 const fn jump(code: u16, k: u32, (at, yes): (usize, usize), no: usize) -> sock_filter {
-    // The program has 19 instructions, so every distance fits eight bits.
+    // No program has more than 19 instructions, so every distance fits eight bits.
     sock_filter { code, jt: (yes - at - 1) as u8, jf: (no - at - 1) as u8, k }
 }
 
@@ -147,6 +175,22 @@ mod tests {
         let program = ours(9);
         let frames = [ipv4(22, 17, 5, 0), ipv4(9, 6, 5, 0), ipv4(9, 17, 5, 185), ipv6(9, 6), ipv6(22, 17)];
         for frame in frames.into_iter().chain([raw(0x0806), raw(0x88cc), vec![0; 13]]) {
+            assert_eq!(run(&program, &frame), 0, "{frame:x?}");
+        }
+    }
+
+    #[test]
+    fn questions_for_neighbours_and_their_answers_pass() {
+        let program = neighbours();
+        let discovery = |kind: u8| {
+            let mut frame = ipv6(0, 58);
+            frame[54] = kind;
+            frame
+        };
+        for frame in [raw(0x0806), raw(0x8100), raw(0x88a8), discovery(135), discovery(136)] {
+            assert_eq!(run(&program, &frame), u32::MAX, "{frame:x?}");
+        }
+        for frame in [discovery(134), ipv6(9, 17), ipv4(9, 17, 5, 0), raw(0x88b5), vec![0; 13]] {
             assert_eq!(run(&program, &frame), 0, "{frame:x?}");
         }
     }

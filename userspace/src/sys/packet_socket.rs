@@ -1,5 +1,5 @@
 //! A packet socket on one interface, for the few frames that do not go through AF_XDP: what a sender waits for before
-//! it starts. Frames are as on the wire; knows nothing of what they mean. Source: packet(7).
+//! it starts, and questions for addresses. Frames are as on the wire; knows nothing of what they mean. Source: packet(7).
 #![allow(
     unsafe_code,
     reason = "sockaddr_ll, a socket filter and control messages, which no crate here offers"
@@ -51,10 +51,19 @@ impl PacketSocket {
     /// # Errors
     /// As of [`PacketSocket::open`].
     pub fn open_for_ours(ifindex: u32, port: u16) -> io::Result<Self> {
-        Self::open_with(ifindex, Some(port))
+        Self::open_with(ifindex, Some(&mut packet_filter::ours(port)))
     }
 
-    fn open_with(ifindex: u32, port: Option<u16>) -> io::Result<Self> {
+    /// As [`PacketSocket::open`], but receives only ARP, neighbour discovery, and what has more than one VLAN tag. The
+    /// caller still looks at each frame.
+    ///
+    /// # Errors
+    /// As of [`PacketSocket::open`].
+    pub fn open_for_neighbours(ifindex: u32) -> io::Result<Self> {
+        Self::open_with(ifindex, Some(&mut packet_filter::neighbours()))
+    }
+
+    fn open_with(ifindex: u32, filter: Option<&mut [libc::sock_filter]>) -> io::Result<Self> {
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
         // Protocol 0 receives nothing until bind, so no frame comes in past the filter or from another interface.
         // SAFETY: socket(2) takes no pointer.
@@ -66,8 +75,8 @@ impl PacketSocket {
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         PACKET_IGNORE_OUTGOING.set(fd.as_raw_fd(), &1u32)?;
         PACKET_AUXDATA.set(fd.as_raw_fd(), &1u32)?;
-        if let Some(port) = port {
-            attach_filter(fd.as_raw_fd(), port)?;
+        if let Some(program) = filter {
+            attach_filter(fd.as_raw_fd(), program)?;
         }
         bind(fd.as_raw_fd(), ifindex)?;
         Ok(Self { fd, ifindex })
@@ -79,13 +88,29 @@ impl PacketSocket {
     /// What the kernel said.
     pub fn set_promiscuous(&self, on: bool) -> io::Result<()> {
         let option = if on { PACKET_ADD_MEMBERSHIP } else { PACKET_DROP_MEMBERSHIP };
-        let request = libc::packet_mreq {
+        option.set(self.fd.as_raw_fd(), &self.membership(libc::PACKET_MR_PROMISC, &[])?)
+    }
+
+    /// Receives frames for the multicast MAC too. The kernel takes it back when the socket closes.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn join(&self, group: [u8; 6]) -> io::Result<()> {
+        let request = self.membership(libc::PACKET_MR_MULTICAST, &group)?;
+        PACKET_ADD_MEMBERSHIP.set(self.fd.as_raw_fd(), &request)
+    }
+
+    fn membership(&self, kind: c_int, address: &[u8]) -> io::Result<libc::packet_mreq> {
+        let mut mr_address = [0; 8];
+        for (to, from) in mr_address.iter_mut().zip(address) {
+            *to = *from;
+        }
+        Ok(libc::packet_mreq {
             mr_ifindex: signed_index(self.ifindex)?,
-            mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
-            mr_alen: 0,
-            mr_address: [0; 8],
-        };
-        option.set(self.fd.as_raw_fd(), &request)
+            mr_type: kind as libc::c_ushort,
+            mr_alen: address.len().min(mr_address.len()) as libc::c_ushort,
+            mr_address,
+        })
     }
 
     /// The next frame into `buf`, from the destination MAC on, without FCS, its VLAN tags where the wire had them; its
@@ -170,8 +195,7 @@ fn bind(fd: RawFd, ifindex: u32) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-fn attach_filter(fd: RawFd, port: u16) -> io::Result<()> {
-    let mut program = packet_filter::ours(port);
+fn attach_filter(fd: RawFd, program: &mut [libc::sock_filter]) -> io::Result<()> {
     let header = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
     // The kernel copies the program while `program` is alive.
     SO_ATTACH_FILTER.set(fd, &header)

@@ -4,6 +4,9 @@
 pub const FCS_BYTES: u32 = 4;
 /// Bytes that a frame takes on the wire beside itself: preamble 7, start delimiter 1, inter-frame gap 12.
 pub const WIRE_OVERHEAD_BYTES: u32 = 20;
+/// Bytes of a frame that one chunk of packet memory holds at the most: a page of 4,096, less the kernel's
+/// XDP_PACKET_HEADROOM of 256 (`include/uapi/linux/bpf.h`).
+pub const CHUNK_HOLDS_BYTES: u32 = 3_840;
 
 /// Length of an Ethernet frame in bytes with its FCS (RFC 1242, RFC 2544), VLAN tags included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,6 +34,12 @@ impl FrameSize {
     #[must_use]
     pub const fn in_memory(self) -> usize {
         (self.0 - FCS_BYTES) as usize
+    }
+
+    /// Chunks of packet memory that the frame takes.
+    #[must_use]
+    pub const fn chunks(self) -> u32 {
+        (self.0 - FCS_BYTES).div_ceil(CHUNK_HOLDS_BYTES)
     }
 
     /// Bytes that the frame takes on the wire: what layer 1 rates count.
@@ -78,6 +87,13 @@ mod tests {
     fn a_64_byte_frame_is_60_in_memory_and_84_on_the_wire() {
         let size = FrameSize::new(64).unwrap();
         assert_eq!((size.with_fcs(), size.in_memory(), size.on_wire()), (64, 60, 84));
+    }
+
+    #[test]
+    fn a_frame_takes_another_chunk_when_its_last_is_full() {
+        let chunks =
+            [64, 3_844, 3_845, 7_684, 7_685, 9_018, 16_384].map(|n| FrameSize::new(n).unwrap().chunks());
+        assert_eq!(chunks, [1, 1, 2, 2, 3, 3, 5]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod show;
 pub use decimal::{Decimal, DecimalError};
 pub use duration::{DURATION_FORMS, DurationError};
 pub use frame_rate::FrameRate;
-pub use frame_size::{FCS_BYTES, FrameSize, MeanSize, WIRE_OVERHEAD_BYTES};
+pub use frame_size::{CHUNK_HOLDS_BYTES, FCS_BYTES, FrameSize, MeanSize, WIRE_OVERHEAD_BYTES};
 pub use rate_spec::{RATE_FORMS, RateError, RateSpec};
 pub use show::{grouped, si, span};
 

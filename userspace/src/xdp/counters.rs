@@ -5,16 +5,17 @@ use std::ops::{Add, Sub};
 use xdp_prog::{COUNTERS, Counter};
 
 /// What became of the frames of one receive queue, or of several. Two sums hold:
-/// `frames = ours + passed + malformed + unsupported` and `ours = redirected + no_socket + counted + control`.
+/// `frames = ours + taken + passed + malformed + unsupported` and
+/// `ours + taken = redirected + no_socket + counted + control`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueCounters {
     /// Recognised as ours: probes and control frames.
     pub ours: u64,
-    /// Of ours, sent to the queue's socket; whether the socket had room is for its own statistics to say.
+    /// Of ours and taken, sent to the queue's socket; whether the socket had room is for its own statistics to say.
     pub redirected: u64,
     /// Probes dropped because the queue has no socket.
     pub no_socket: u64,
-    /// Of ours, counted and dropped (count-only).
+    /// Of ours and taken, counted and dropped (count-only).
     pub counted: u64,
     /// Control frames of ours, passed to the stack: in count-only, or because the queue has no socket.
     pub control: u64,
@@ -26,13 +27,24 @@ pub struct QueueCounters {
     pub unsupported: u64,
     /// Bytes of ours, without FCS.
     pub bytes: u64,
+    /// Not ours, but asked for: redirected or counted. One that finds no socket passes, and counts as that.
+    pub taken: u64,
+    /// Bytes of those, without FCS.
+    pub taken_bytes: u64,
 }
 
 impl QueueCounters {
     /// Every frame that the program saw.
     #[must_use]
     pub fn frames(&self) -> u64 {
-        self.ours + self.passed + self.malformed + self.unsupported
+        self.ours + self.taken + self.passed + self.malformed + self.unsupported
+    }
+
+    /// Probes among those that were counted and dropped.
+    #[must_use]
+    pub const fn counted_probes(&self) -> u64 {
+        // In count-only every frame that is taken is counted; elsewhere none is.
+        self.counted.saturating_sub(self.taken)
     }
 
     /// The row as the program keeps it, in order of [`Counter`].
@@ -47,6 +59,8 @@ impl QueueCounters {
             Counter::Malformed => self.malformed,
             Counter::Unsupported => self.unsupported,
             Counter::Bytes => self.bytes,
+            Counter::Taken => self.taken,
+            Counter::TakenBytes => self.taken_bytes,
         })
     }
 
@@ -59,8 +73,22 @@ impl QueueCounters {
 
 impl From<[u64; COUNTERS]> for QueueCounters {
     fn from(row: [u64; COUNTERS]) -> Self {
-        let [ours, redirected, no_socket, counted, control, passed, malformed, unsupported, bytes] = row;
-        Self { ours, redirected, no_socket, counted, control, passed, malformed, unsupported, bytes }
+        let [ours, redirected, no_socket, counted, control, passed, malformed, unsupported, bytes, more @ ..] =
+            row;
+        let [taken, taken_bytes] = more;
+        Self {
+            ours,
+            redirected,
+            no_socket,
+            counted,
+            control,
+            passed,
+            malformed,
+            unsupported,
+            bytes,
+            taken,
+            taken_bytes,
+        }
     }
 }
 
@@ -100,10 +128,10 @@ mod tests {
 
     #[test]
     fn a_sum_less_its_other_part_is_the_first_part() {
-        let first: QueueCounters = [1, 2, 3, 4, 5, 6, 7, 8, 9].into();
-        let second: QueueCounters = [90, 80, 70, 60, 50, 40, 30, 20, 10].into();
+        let first: QueueCounters = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].into();
+        let second: QueueCounters = [90, 80, 70, 60, 50, 40, 30, 20, 10, 5, 2].into();
         let both: QueueCounters = [first, second].into_iter().sum();
         assert_eq!(both - second, first);
-        assert_eq!(both.frames(), 91 + 46 + 37 + 28);
+        assert_eq!(both.frames(), 91 + 46 + 37 + 28 + 15);
     }
 }

@@ -5,10 +5,12 @@ use super::refusal::Refusal;
 use super::{QueueCounters, RxOptions, quiet, trouble};
 use crate::finding::Finding;
 use libbpf_rs::{MapCore, MapFlags, Object, ObjectBuilder, OpenObject, ProgramInput};
-use xdp_prog::{COUNTERS, COUNTERS_MAP, Config, PASS_PROGRAM, RX_PROGRAM};
+use xdp_prog::{
+    COUNTERS, COUNTERS_MAP, Config, PASS_PROGRAM, RX_PROGRAM, SHAPES_SECTION, Shape, shapes_to_bytes,
+};
 
 /// Which program to run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestProgram {
     /// The receive program. The frame arrives on queue 0, which has no socket.
     Rx(RxOptions),
@@ -72,13 +74,13 @@ impl DryRun {
     /// As [`super::RxProgram::load`].
     pub fn load(program: TestProgram) -> Result<Self, Finding> {
         quiet();
-        let (program, config) = match program {
-            TestProgram::Rx(options) => (RX_PROGRAM, options.config()),
-            TestProgram::Pass => (PASS_PROGRAM, Config::default()),
+        let (program, config, shapes) = match program {
+            TestProgram::Rx(options) => (RX_PROGRAM, options.config(), options.shapes),
+            TestProgram::Pass => (PASS_PROGRAM, Config::default(), Vec::new()),
         };
         let failed = |error: libbpf_rs::Error| trouble::load(program, &Refusal::new(&error), None);
         let mut object = ObjectBuilder::default().open_memory(xdp_prog::object()).map_err(failed)?;
-        configure(&mut object, config).map_err(failed)?;
+        configure(&mut object, config, &shapes).map_err(failed)?;
         object.progs_mut().for_each(|mut other| {
             let wanted = other.name() == program;
             other.set_autoload(wanted);
@@ -129,13 +131,17 @@ pub fn verdict(program: TestProgram, frame: &[u8]) -> Result<TestRun, Finding> {
     DryRun::load(program)?.run(frame)
 }
 
-/// Writes the configuration, which is the whole of .rodata.
-fn configure(object: &mut OpenObject, config: Config) -> libbpf_rs::Result<()> {
-    let is_rodata = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".rodata");
-    object
-        .maps_mut()
-        .filter(|map| is_rodata(map.name()))
-        .try_for_each(|mut map| map.set_initial_value(&config.to_bytes()))
+/// Writes the configuration and the shapes, each the whole of its section.
+fn configure(object: &mut OpenObject, config: Config, shapes: &[Shape]) -> libbpf_rs::Result<()> {
+    for mut map in object.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        if name.ends_with(".rodata") {
+            map.set_initial_value(&config.to_bytes())?;
+        } else if name == SHAPES_SECTION {
+            map.set_initial_value(&shapes_to_bytes(shapes))?;
+        }
+    }
+    Ok(())
 }
 
 fn row_of(bytes: &[u8]) -> QueueCounters {

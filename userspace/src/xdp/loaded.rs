@@ -14,7 +14,7 @@ use libbpf_rs::XdpFlags;
 use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
-use xdp_prog::{CONFIG_GLOBAL, COUNTERS_MAP, Config, SOCKETS_MAP};
+use xdp_prog::{CONFIG_GLOBAL, COUNTERS_MAP, Config, SHAPES_GLOBAL, SOCKETS_MAP, Shape, shapes_to_bytes};
 
 /// How often an attach is tried that something stood in the way of which is gone when one looks who it is.
 const TRIES: u32 = 5;
@@ -32,13 +32,19 @@ pub(super) struct Loaded {
 
 impl Loaded {
     /// Loads the program of that name, with maps for `queues` receive queues.
-    pub(super) fn load(name: &'static str, config: Config, queues: u32) -> Result<Self, Finding> {
+    pub(super) fn load(
+        name: &'static str,
+        config: Config,
+        shapes: &[Shape],
+        queues: u32,
+    ) -> Result<Self, Finding> {
         quiet();
         let failed = |refusal: &Refusal| trouble::load(name, refusal, KernelVersion::current().ok());
         // The kernel takes no map without entries.
         let entries = queues.max(1);
         let ebpf = EbpfLoader::new()
             .override_global(CONFIG_GLOBAL, &config.to_bytes(), true)
+            .override_global(SHAPES_GLOBAL, shapes_to_bytes(shapes).as_slice(), true)
             .map_max_entries(SOCKETS_MAP, entries)
             .map_max_entries(COUNTERS_MAP, entries)
             .load(xdp_prog::object())

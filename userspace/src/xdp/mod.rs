@@ -18,7 +18,7 @@ pub use holder::{HeldMode, Holder, holder};
 pub use pass_program::PassProgram;
 pub use rx_program::{RxOptions, RxProgram};
 pub use take_off::{occupant, take_off};
-pub use xdp_prog::MAX_QUEUES;
+pub use xdp_prog::{Check, MAX_QUEUES, Shape};
 
 use std::fmt;
 

@@ -20,7 +20,7 @@ impl PassProgram {
     /// As [`super::RxProgram::load`].
     pub fn load() -> Result<Self, Finding> {
         // It uses no map; the object's are made with one entry each.
-        Loaded::load(PASS_PROGRAM, Config::default(), 1).map(|loaded| Self { loaded })
+        Loaded::load(PASS_PROGRAM, Config::default(), &[], 1).map(|loaded| Self { loaded })
     }
 
     /// Attaches it.

@@ -9,13 +9,21 @@ use super::trouble::{self, Target};
 use crate::finding::Finding;
 use aya::maps::{MapData, MapError, PerCpuArray, XskMap};
 use std::os::fd::AsRawFd;
-use xdp_prog::{COUNTERS, COUNTERS_MAP, Config, RX_PROGRAM, SOCKETS_MAP};
+use xdp_prog::{COUNTERS, COUNTERS_MAP, Config, MAX_SHAPES, RX_PROGRAM, SOCKETS_MAP, Shape};
 
-/// How the receive program is loaded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How the receive program is loaded: which frames it takes, and what becomes of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RxOptions {
     /// UDP destination port of ours; None when only EtherType 0x88B5 is.
     pub udp_port: Option<u16>,
+    /// Stacks beyond the plain ones that frames of ours come in; the first [`xdp_prog::MAX_SHAPES`] count.
+    pub shapes: Vec<Shape>,
+    /// Take only frames whose outermost VLAN tag has this id.
+    pub vlan: Option<u16>,
+    /// Take frames of this EtherType, behind up to two tags, although they are not ours.
+    pub ether_type: Option<u16>,
+    /// Take every frame but those that the stack needs to be reached: ARP and IPv6 neighbour discovery.
+    pub any: bool,
     /// Count and drop in the program; no socket is needed.
     pub count_only: bool,
     /// Receive queues that the interface may have at most: frames on a queue beyond pass uncounted.
@@ -23,8 +31,23 @@ pub struct RxOptions {
 }
 
 impl RxOptions {
-    pub(super) fn config(self) -> Config {
-        Config { udp_port: self.udp_port.unwrap_or(0), count_only: self.count_only }
+    /// Frames of ours in plain stacks, into sockets.
+    #[must_use]
+    pub const fn plain(udp_port: Option<u16>, queues: u32) -> Self {
+        let shapes = Vec::new();
+        Self { udp_port, shapes, vlan: None, ether_type: None, any: false, count_only: false, queues }
+    }
+
+    pub(super) fn config(&self) -> Config {
+        Config {
+            udp_port: self.udp_port.unwrap_or(0),
+            ether_type: self.ether_type.unwrap_or(0),
+            vlan: self.vlan,
+            shapes: u16::try_from(self.shapes.len().min(MAX_SHAPES)).unwrap_or(u16::MAX),
+            count_only: self.count_only,
+            any: self.any,
+            leave_neighbours: self.any,
+        }
     }
 }
 
@@ -40,7 +63,7 @@ impl RxProgram {
     /// # Errors
     /// `CapabilityMissing`, `KernelTooOld`, `NoMemory`, or `System` with the verifier's words.
     pub fn load(options: &RxOptions) -> Result<Self, Finding> {
-        let loaded = Loaded::load(RX_PROGRAM, options.config(), options.queues)?;
+        let loaded = Loaded::load(RX_PROGRAM, options.config(), &options.shapes, options.queues)?;
         Ok(Self { loaded })
     }
 

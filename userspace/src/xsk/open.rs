@@ -1,6 +1,6 @@
 //! Opening one socket: packet memory, rings, bind, and the retry that the kernel's asynchronous release needs.
 
-use super::{XskRx, XskTx};
+use super::{XskRx, XskTx, chunks_for};
 use crate::sys::huge_page;
 use crate::sys::words::words;
 use crate::sys::xdp_socket;
@@ -45,12 +45,29 @@ pub struct SocketSpec {
     pub chunks: u32,
     /// Bytes a chunk; 2,048 or 4,096.
     pub chunk_bytes: u32,
+    /// Bytes of the longest frame, without FCS. Above what a chunk holds a frame takes several chunks, which the kernel
+    /// (6.6 or later) and in zero-copy mode the driver must offer.
+    pub longest_frame: u32,
     /// Whether packet memory is to lie in huge pages.
     pub hugepages: bool,
     /// How to bind.
     pub mode: BindMode,
     /// Whether the driver may sleep and ask to be woken.
     pub need_wakeup: bool,
+}
+
+impl SocketSpec {
+    /// Chunks that the longest frame takes.
+    #[must_use]
+    pub fn chunks_a_frame(&self) -> u32 {
+        chunks_for(self.longest_frame, self.chunk_bytes)
+    }
+
+    /// Whether frames take several chunks.
+    #[must_use]
+    pub fn multi_buffer(&self) -> bool {
+        self.chunks_a_frame() > 1
+    }
 }
 
 /// Why a socket could not be opened.
@@ -181,6 +198,9 @@ fn socket_config(spec: &SocketSpec) -> Result<SocketConfig, OpenError> {
     if spec.need_wakeup {
         flags |= BindFlags::XDP_USE_NEED_WAKEUP;
     }
+    if spec.multi_buffer() {
+        flags |= BindFlags::XDP_USE_SG;
+    }
     let ring = ring_size(spec.ring)?;
     Ok(SocketConfig::builder()
         .rx_queue_size(ring)
@@ -228,6 +248,7 @@ mod tests {
                 ring: 64,
                 chunks,
                 chunk_bytes,
+                longest_frame: 1_514,
                 hugepages,
                 mode: BindMode::Copy,
                 need_wakeup: true,

@@ -1,7 +1,9 @@
-//! The receive port: frames are lent where they lie, and their chunks go straight back to the fill ring.
+//! The receive port: frames are lent where they lie, those of several chunks put together first, and their chunks go
+//! straight back to the fill ring.
 
 use super::errno::after_kick;
 use super::open::{OpenError, Opened, SocketSpec};
+use super::parts::Gather;
 use crate::port::{PortError, RxDrops, RxFrame, RxPort};
 use crate::sys::xdp_socket;
 use std::os::fd::{AsRawFd, RawFd};
@@ -16,6 +18,8 @@ pub struct XskRx {
     _completions: CompQueue,
     umem: Umem,
     descs: Vec<FrameDesc>,
+    /// Where frames of several chunks are put together; None where every frame has one.
+    gather: Option<Gather>,
     /// Set by [`XskRx::busy_polling`]: the socket drives the NIC's polling itself.
     busy_poll: bool,
     spec: SocketSpec,
@@ -34,7 +38,8 @@ impl XskRx {
         }
         // A call can visit a ring full of frames.
         let descs = vec![FrameDesc::default(); spec.ring as usize];
-        Ok(Self { rx, fill, _tx: tx, _completions: completions, umem, descs, busy_poll: false, spec })
+        let gather = spec.multi_buffer().then(|| Gather::new(spec.longest_frame as usize));
+        Ok(Self { rx, fill, _tx: tx, _completions: completions, umem, descs, gather, busy_poll: false, spec })
     }
 
     /// The socket's descriptor, for options and maps; owned by the port.
@@ -62,10 +67,39 @@ impl XskRx {
         let asleep = self.spec.need_wakeup && self.fill.needs_wakeup();
         if asleep || (self.busy_poll && n == 0) { after_kick(xdp_socket::kick_rx(self.fd())) } else { Ok(()) }
     }
+
+    /// As [`RxPort::recv`], where frames may have several chunks: more descriptors are taken until there are `max` frames or
+    /// no descriptor is left. What has come of a frame is kept for the next call.
+    fn recv_gathered(&mut self, max: usize, visit: &mut impl FnMut(RxFrame<'_>)) -> Result<usize, PortError> {
+        let mut frames = 0;
+        loop {
+            let Self { descs, rx, umem, gather: Some(gather), .. } = self else { return Ok(0) };
+            let asked = (max - frames).min(descs.len());
+            let Some(descs) = descs.get_mut(..asked) else { return Ok(frames) };
+            // SAFETY: the descriptors are overwritten with what the kernel received into this UMEM, and leave this
+            // port only as the chunks that `give_back` returns.
+            let n = unsafe { rx.consume(descs) };
+            for desc in descs.iter().take(n) {
+                // SAFETY: the kernel has handed this chunk over and does not write to it before it is given back below.
+                let data = unsafe { umem.data(desc) };
+                if let Some(bytes) = gather.add(data.contents(), desc.has_more_frames()) {
+                    visit(RxFrame { bytes, wire_len: bytes.len(), xdp_ns: None, nic_ns: None });
+                    frames += 1;
+                }
+            }
+            self.give_back(n)?;
+            if n < asked || frames >= max {
+                return Ok(frames);
+            }
+        }
+    }
 }
 
 impl RxPort for XskRx {
     fn recv(&mut self, max: usize, mut visit: impl FnMut(RxFrame<'_>)) -> Result<usize, PortError> {
+        if self.gather.is_some() {
+            return self.recv_gathered(max, &mut visit);
+        }
         let max = max.min(self.descs.len());
         let Some(descs) = self.descs.get_mut(..max) else { return Ok(0) };
         // SAFETY: the descriptors are overwritten with what the kernel received into this UMEM, and leave this port
@@ -83,8 +117,9 @@ impl RxPort for XskRx {
 
     fn drops(&self) -> Option<RxDrops> {
         let stats = self.rx.fd().xdp_statistics().ok()?;
+        let too_long = self.gather.as_ref().map_or(0, Gather::too_long);
         Some(RxDrops {
-            dropped: stats.rx_dropped(),
+            dropped: stats.rx_dropped() + too_long,
             ring_full: stats.rx_ring_full(),
             fill_ring_empty: stats.rx_fill_ring_empty_descs(),
         })

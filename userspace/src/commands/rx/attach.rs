@@ -2,7 +2,7 @@
 
 use crate::commands::attaching::{Place, patiently};
 use crate::commands::placement::Seat;
-use crate::commands::sockets::{self, Sockets, Wanted};
+use crate::commands::sockets::{self, Memory, Sockets, Wanted};
 use crate::commands::{Failure, Interrupt};
 use crate::config::{RxConfig, XdpChoice, XskChoice};
 use crate::finding::{Code, Finding, Severity};
@@ -98,6 +98,8 @@ pub struct Ports {
     pub ports: Vec<XskRx>,
     /// The mode of their sockets.
     pub mode: XskModeUsed,
+    /// What they have.
+    pub memory: Memory,
     /// What was not as it could have been.
     pub notes: Vec<Finding>,
 }
@@ -112,7 +114,7 @@ pub fn bind(wanted: &Wanted<'_>, seats: &[Seat], attached: &mut Attached) -> Res
         // Zero-copy needs the program in the driver.
         wanted.modes.xsk = XskChoice::Copy;
     }
-    let Sockets { opened, mode, notes } = sockets::open(&wanted, seats)?;
+    let Sockets { opened, mode, memory, notes } = sockets::open(&wanted, seats)?;
     let mut ports = Vec::with_capacity(opened.len());
     for (opened, seat) in opened.into_iter().zip(seats) {
         let mut port = opened.into_rx().map_err(|error| unfilled(wanted.iface, *seat, &error))?;
@@ -123,7 +125,7 @@ pub fn bind(wanted: &Wanted<'_>, seats: &[Seat], attached: &mut Attached) -> Res
         attached.program.set_socket(seat.queue, &port.fd())?;
         ports.push(port);
     }
-    Ok(Ports { ports, mode, notes })
+    Ok(Ports { ports, mode, memory, notes })
 }
 
 fn unfilled(iface: &str, seat: Seat, error: &xsk::OpenError) -> Finding {

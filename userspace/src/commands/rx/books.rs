@@ -15,15 +15,18 @@ pub fn balance(sink: &Sink<'_>, run: &RunFacts<'_>) -> Balance {
     let mut sequence = SequenceCounts::default();
     tally.spaces.values().for_each(|counts| sequence.merge(counts));
     let known = |n: u64| (!count_only).then_some(n);
-    let rejected = Reason::ALL.into_iter().zip(tally.rejected).filter(|(_, n)| *n > 0);
+    let rejected = Reason::ALL.into_iter().zip(tally.rejected);
+    // What the program counted and dropped has reached no worker.
+    let counted = |reason| if count_only && reason == Reason::NotOurs { run.xdp.taken } else { 0 };
+    let rejected = rejected.map(|(reason, n)| (reason.name().to_owned(), n + counted(reason)));
     // Control frames that the program let pass reach the controller beside the workers.
     let control = tally.control + run.xdp.control;
-    let probes = if count_only { run.xdp.counted } else { tally.probes };
+    let probes = if count_only { run.xdp.counted_probes() } else { tally.probes };
     let mut balance = Balance {
         completed: run.sent.as_ref().map(|sent| sent.completed),
         control: Some(control),
         probes: Some(probes),
-        rejected: rejected.map(|(reason, n)| (reason.name().to_owned(), n)).collect(),
+        rejected: rejected.filter(|(_, n)| *n > 0).collect(),
         unique: known(sequence.unique),
         duplicate: known(sequence.duplicate),
         late: known(sequence.late),
@@ -92,18 +95,20 @@ pub fn device_drops(run: &RunFacts<'_>) -> u64 {
 }
 
 /// A row a sequence space that was seen or told of: one of which nothing came has lost everything.
-pub fn streams(run: &RunFacts<'_>, balance: &Balance) -> Vec<StreamRow> {
+pub fn streams(sink: &Sink<'_>, run: &RunFacts<'_>, balance: &Balance) -> Vec<StreamRow> {
     let sent = run.sent.as_ref().filter(|_| balance.unique.is_some());
     let told = sent.into_iter().flat_map(|sent| sent.by_space.keys());
     let spaces: BTreeSet<u16> = run.tally.spaces.keys().chain(told).copied().collect();
     let streams = run.heard.and_then(|heard| heard.start.as_ref()).map_or(1, |start| start.flows.len());
+    let plans = sink.config.streams.as_ref().filter(|plans| plans.streams().len() == streams);
     let row = |space: u16| {
+        let stream = usize::from(space) % streams.max(1);
         let completed = sent.and_then(|sent| sent.by_space.get(&space).copied());
         let counts = run.tally.spaces.get(&space).copied().unwrap_or_default();
         StreamRow {
             space,
-            stream: u16::try_from(usize::from(space) % streams.max(1)).unwrap_or(0),
-            name: None,
+            stream: u16::try_from(stream).unwrap_or(0),
+            name: plans.and_then(|plans| plans.streams().get(stream)).map(|plan| plan.name.clone()),
             numbered: true,
             completed,
             completed_bytes: None,

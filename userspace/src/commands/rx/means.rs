@@ -7,9 +7,10 @@ use crate::commands::{Failure, afford, ground};
 use crate::config::{DEFAULT_RX_RING, RxConfig};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::netdev::Direction;
-use crate::host::{InterfaceFacts, process};
+use crate::host::{InterfaceFacts, XdpFeatures, process};
 use crate::report::XskModeUsed;
-use crate::xsk;
+use crate::units::CHUNK_HOLDS_BYTES;
+use crate::xdp::AttachMode;
 
 /// Asks before the program is attached, which resets some links, whether the sockets can be had with what is there
 /// now. Queues that the driver may only bring with the program are judged when they are there.
@@ -18,24 +19,18 @@ use crate::xsk;
 /// What they lack.
 pub fn affordable(config: &RxConfig, facts: &InterfaceFacts) -> Result<(), Failure> {
     match seats(config, facts) {
-        Ok(seats) if !config.count_only => {
-            afford::check(&facts.name, seats.len(), memory(config, chunk(facts)))
-        }
+        Ok(seats) if !config.count_only => afford::check(&facts.name, seats.len(), memory(config, facts)),
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
-/// Bytes of a chunk that holds the longest frame; None when none does.
-#[must_use]
-pub fn chunk(facts: &InterfaceFacts) -> Option<u32> {
-    ground::longest_frames(facts.mtu).into_iter().find_map(xsk::chunk_for)
+/// Chunks that hold the longest frame, or of which it takes several.
+fn memory(config: &RxConfig, facts: &InterfaceFacts) -> Memory {
+    let [longest, _] = ground::longest_frames(facts.mtu);
+    Memory::of(&config.rings, DEFAULT_RX_RING, longest)
 }
 
-fn memory(config: &RxConfig, chunk: Option<u32>) -> Memory {
-    Memory::of(&config.rings, DEFAULT_RX_RING, chunk.unwrap_or(xsk::MAX_CHUNK_BYTES))
-}
-
-/// The sockets and their memory; in count-only there are neither.
+/// The sockets; in count-only there are none.
 ///
 /// # Errors
 /// Why they cannot be had.
@@ -43,19 +38,18 @@ pub fn ports(
     config: &RxConfig,
     facts: &InterfaceFacts,
     seats: &[Seat],
-    chunk: Option<u32>,
     attached: &mut Attached,
-) -> Result<(Ports, Memory), Failure> {
+) -> Result<Ports, Failure> {
     if config.count_only {
-        let none = Ports { ports: Vec::new(), mode: XskModeUsed::None, notes: Vec::new() };
-        return Ok((none, Memory::default()));
+        let (mode, memory) = (XskModeUsed::None, Memory::default());
+        return Ok(Ports { ports: Vec::new(), mode, memory, notes: Vec::new() });
     }
-    let memory = memory(config, chunk);
+    let memory = memory(config, facts);
     afford::check(&facts.name, seats.len(), memory)?;
     afford::foretell(&config.output, "rx", seats.len(), memory);
     let mut ports = bind(&Wanted::new(facts, config.modes, memory, Direction::Rx), seats, attached)?;
-    ports.notes.extend(chunk.is_none().then(|| jumbo(facts)));
-    Ok((ports, memory))
+    ports.notes.extend(jumbo(facts, attached.mode, ports.mode, ports.memory));
+    Ok(ports)
 }
 
 /// Every receive queue has a seat, so that wherever the NIC puts a frame a socket is there.
@@ -69,13 +63,105 @@ pub fn seats(config: &RxConfig, facts: &InterfaceFacts) -> Result<Vec<Seat>, Fin
     Ok(placement::seats(&queues, &cores))
 }
 
-fn jumbo(facts: &InterfaceFacts) -> Finding {
-    Finding::new(
-        Code::SizeAboveChunk,
-        Severity::Warn,
-        facts.name.clone(),
-        format!("the MTU of {} is above one chunk of packet memory", facts.mtu),
+/// Why frames of several chunks do not come out of the sockets.
+struct Missing {
+    /// Whether that is certain.
+    certain: bool,
+    why: String,
+    /// What would let them through.
+    remedy: &'static str,
+}
+
+/// Frames that the MTU lets through and that do not reach these sockets, in one finding.
+fn jumbo(facts: &InterfaceFacts, xdp: AttachMode, xsk: XskModeUsed, memory: Memory) -> Option<Finding> {
+    let [_, longest] = ground::longest_frames(facts.mtu);
+    let Missing { certain, why, remedy } =
+        missing(facts, xdp, xsk, memory).filter(|_| longest > CHUNK_HOLDS_BYTES)?;
+    let are = if certain { "are" } else { "may be" };
+    let what = format!(
+        "the MTU of {} is above one chunk of packet memory, and longer frames {are} dropped",
+        facts.mtu
+    );
+    Some(
+        Finding::new(Code::SizeAboveChunk, Severity::Warn, facts.name.clone(), what)
+            .why(format!("frames above 3,844 bytes (FCS included) take several chunks of 4,096, and {why}"))
+            .remedy(format!(
+                "{remedy}; smaller frames on the sender, or ip link set {} mtu 3800",
+                facts.name
+            )),
     )
-    .why("frames above 3,844 bytes (FCS included) do not fit a chunk of 4,096 and are dropped")
-    .remedy(format!("smaller frames on the sender, or ip link set {} mtu 3800", facts.name))
+}
+
+/// None where they do, as far as is known.
+fn missing(facts: &InterfaceFacts, xdp: AttachMode, xsk: XskModeUsed, memory: Memory) -> Option<Missing> {
+    let driver = facts.driver.as_deref().unwrap_or("the driver");
+    let chunks = memory.chunks_a_frame();
+    let certainly = |why: String, remedy| Some(Missing { certain: true, why, remedy });
+    if chunks == 1 && xsk == XskModeUsed::Zerocopy {
+        return certainly(format!("{driver} takes none of those in zero-copy mode"), "--xsk-mode copy");
+    }
+    if chunks == 1 {
+        return certainly("this kernel takes none of those".to_owned(), "Linux 6.6 or later");
+    }
+    if memory.ring.min(memory.chunks) < chunks {
+        let (ring, all) = (memory.ring, memory.chunks);
+        return certainly(
+            format!("a ring of {ring} and {all} chunks hold no frame of {chunks}"),
+            "a longer --ring and more --frames",
+        );
+    }
+    // Where the kernel does not tell, nothing is said. Some drivers put the frame into one piece and advertise nothing.
+    let advertised = facts.xdp_features.is_none_or(|features| features.contains(XdpFeatures::RX_SG));
+    (xdp == AttachMode::Native && !advertised).then(|| Missing {
+        certain: false,
+        why: format!("{driver} does not say that it gives those to a program in native mode"),
+        remedy: "--xdp-mode generic where they do not arrive",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Rings;
+    use crate::host::fixture;
+
+    fn told(
+        mtu: u32,
+        features: Option<XdpFeatures>,
+        modes: (AttachMode, XskModeUsed),
+        memory: impl Fn(Memory) -> Memory,
+    ) -> Option<Finding> {
+        let facts = InterfaceFacts { mtu, xdp_features: features, ..fixture::facts("v1", 2) };
+        let [longest, _] = ground::longest_frames(mtu);
+        jumbo(&facts, modes.0, modes.1, memory(Memory::of(&Rings::default(), 64, longest)))
+    }
+
+    const COPY: (AttachMode, XskModeUsed) = (AttachMode::Native, XskModeUsed::Copy);
+    const ZERO_COPY: (AttachMode, XskModeUsed) = (AttachMode::Native, XskModeUsed::Zerocopy);
+    const GENERIC: (AttachMode, XskModeUsed) = (AttachMode::Generic, XskModeUsed::Copy);
+
+    #[test]
+    fn frames_that_do_not_arrive_are_told_with_their_reason() {
+        let refused = told(9_000, None, COPY, Memory::of_one_chunk).unwrap();
+        assert_eq!((refused.code, refused.severity), (Code::SizeAboveChunk, Severity::Warn));
+        assert!(refused.what.contains("are dropped") && refused.remedy.contains("Linux 6.6"), "{refused:?}");
+        let zero_copy = told(9_000, None, ZERO_COPY, Memory::of_one_chunk).unwrap();
+        assert!(zero_copy.remedy.contains("--xsk-mode copy"), "{zero_copy:?}");
+        let short = told(9_000, None, COPY, |memory| Memory { ring: 2, ..memory }).unwrap();
+        assert!(short.why.contains("no frame of 3") && short.remedy.contains("--ring"), "{short:?}");
+        let unsaid = told(9_000, Some(XdpFeatures::REDIRECT), COPY, |memory| memory).unwrap();
+        assert!(unsaid.what.contains("may be") && unsaid.remedy.contains("--xdp-mode generic"), "{unsaid:?}");
+    }
+
+    #[test]
+    fn nothing_is_told_where_they_arrive_or_where_the_mtu_has_none() {
+        assert_eq!(told(9_000, Some(XdpFeatures::RX_SG), COPY, |memory| memory), None);
+        assert_eq!(told(9_000, Some(XdpFeatures::REDIRECT), GENERIC, |memory| memory), None);
+        assert_eq!(told(9_000, None, ZERO_COPY, |memory| memory), None);
+        // Frames with two tags would be above a chunk, those without are not.
+        for mtu in [1_500, 3_826] {
+            assert_eq!(told(mtu, None, COPY, Memory::of_one_chunk), None);
+        }
+        assert!(told(3_827, None, COPY, Memory::of_one_chunk).is_some());
+    }
 }

@@ -1,10 +1,12 @@
 //! `rx`: from a configuration to an attached sink and a Report a run.
 
+mod answer;
 mod attach;
 mod books;
 mod fall_back;
 mod faults;
 mod heard;
+mod matching;
 mod means;
 mod readings;
 mod redirect;
@@ -13,8 +15,10 @@ mod report;
 mod shift;
 mod talk;
 mod trouble;
+mod vlan;
 mod watch;
 
+use self::answer::Answering;
 use self::attach::{Attached, Ports, attach};
 use self::fall_back::Swap;
 use self::readings::{Device, Readings, Window};
@@ -33,13 +37,12 @@ use super::{Failure, ground, report_parts, tell};
 use crate::config::RxConfig;
 use crate::engine::{ControlFrame, Latch, Outcome, Progress, RxSpec, RxWorker, Worker};
 use crate::finding::Finding;
-use crate::frame::Inspector;
 use crate::host::choose::choose_rx_interface;
 use crate::host::{InterfaceFacts, machine};
 use crate::report::{Report, XskModeUsed};
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
-use crate::xdp::{self, AttachMode, RxOptions, RxProgram};
+use crate::xdp::{AttachMode, RxProgram};
 use crate::xsk::XskRx;
 use std::io::{self, IsTerminal};
 use std::net::IpAddr;
@@ -70,6 +73,7 @@ pub struct Sink<'a> {
     memory: Memory,
     latch: Arc<Latch>,
     talk: Talk,
+    answering: Option<Answering>,
     control: SyncSender<ControlFrame>,
     readings: Readings,
     findings: Vec<Finding>,
@@ -101,20 +105,21 @@ impl<'a> Sink<'a> {
         let iface = config.iface.clone().map_or_else(choose_rx_interface, Ok)?;
         let facts = ground::survey(&iface, config.wait_link, interrupt)?;
         means::affordable(config, &facts)?;
-        let udp_port = config.matches.udp_port;
-        let options = RxOptions { udp_port, count_only: config.count_only, queues: xdp::MAX_QUEUES };
-        let program = RxProgram::load(&options)?;
+        let takes_all = matching::takes_all(config.matches, &facts)?;
+        if !config.output.quiet {
+            tell(takes_all.as_slice());
+        }
+        let program = RxProgram::load(&matching::options(config))?;
         program.check_counters()?;
         let mut attached = attach(config, &facts, program, interrupt)?;
         // Some drivers change their queues when a program comes: what counts is what is there now.
         let facts = InterfaceFacts::read(&facts.name)?;
         let seats = means::seats(config, &facts)?;
-        let chunk = means::chunk(&facts);
-        let (Ports { ports, mode: xsk_mode, notes }, memory) =
-            means::ports(config, &facts, &seats, chunk, &mut attached)?;
+        let Ports { ports, mode: xsk_mode, memory, notes } =
+            means::ports(config, &facts, &seats, &mut attached)?;
         ground::wait_for_carrier(&facts, config.wait_link, interrupt)?;
 
-        let link = ControlLink::open(&facts, udp_port)?;
+        let link = ControlLink::open(&facts, config.matches.udp_port)?.within(config.matches.vlan);
         if config.promisc {
             link.promiscuous()?;
         }
@@ -122,6 +127,9 @@ impl<'a> Sink<'a> {
         let (control, frames) = sync_channel(CONTROL_QUEUE);
         let mut findings = attached.notes.clone();
         findings.extend(notes);
+        let (answering, own) = answer::open(&config.answer, &facts)?;
+        findings.extend(own);
+        findings.extend(vlan::remarks(config, &facts));
         findings.extend(placement::shared(&facts.name, &seats).filter(|_| !config.count_only));
         let talk = talk(link, frames, &latch, &facts, &seats);
         let device =
@@ -137,6 +145,7 @@ impl<'a> Sink<'a> {
             memory,
             latch,
             talk,
+            answering,
             control,
             readings,
             findings,
@@ -148,24 +157,27 @@ impl<'a> Sink<'a> {
         if !config.output.quiet {
             tell(&sink.findings);
         }
+        // Of these the user has been told.
         sink.findings.append(&mut sink.attached.replaced);
+        sink.findings.extend(takes_all);
         notice(config.output.quiet, "rx", sink.ready());
         Ok(sink)
     }
 
     /// What it waits for, in words.
     fn ready(&self) -> String {
-        let port =
-            self.config.matches.udp_port.map_or_else(String::new, |port| format!("UDP port {port} or "));
+        let frames = matching::words(self.config.matches);
         let modes = match self.attached.mode {
             AttachMode::Native => "native XDP",
             AttachMode::Generic => "generic XDP",
         };
         let queues = self.seats.len();
-        format!(
-            "ready on {} ({modes}, {queues} queue(s)): waiting for frames to {port}EtherType 0x88b5",
-            self.facts.name
-        )
+        format!("ready on {} ({modes}, {queues} queue(s)): waiting for {frames}", self.facts.name)
+    }
+
+    /// Whether it was told to take frames that are not ours.
+    const fn takes_others(&self) -> bool {
+        self.config.matches.takes_others()
     }
 
     /// Where a sender of this host can send to.
@@ -202,6 +214,9 @@ impl<'a> Sink<'a> {
             watched.failed.extend(self.disagreement());
         }
         watched.failed.extend(self.panicked.then(|| report_parts::worker_lost(&self.facts.name)));
+        if let Some(answering) = &self.answering {
+            notice(self.config.output.quiet, "rx", answering.words());
+        }
         let windows = self.readings.finish(&self.latch);
         let mut intervals = watched.intervals;
         intervals.push_back(live.finish(monotonic(), self.sums()));
@@ -266,18 +281,19 @@ impl<'a> Sink<'a> {
             return Sums::of(&self.progress);
         }
         let counted = self.readings.now(&self.attached.program);
-        Sums { frames: counted.counted, bytes: counted.counted_bytes(), drops: 0, shortfall: 0 }
+        Sums { frames: counted.frames(), bytes: counted.bytes(), drops: 0, shortfall: 0 }
     }
 
     /// The workers with their cores.
     fn workers(&mut self, progress: &[Arc<Progress>]) -> Vec<(u32, Box<dyn Worker>)> {
-        let inspector = Inspector { udp_port: self.config.matches.udp_port, verify: self.config.verify };
+        let inspector = matching::inspector(self.config);
         let ports = std::mem::take(&mut self.ports);
         let worker = |((port, seat), progress): ((XskRx, &Seat), &Arc<Progress>)| {
             let spec = RxSpec {
                 queue: seat.queue,
                 batch: self.config.batch,
-                inspector,
+                inspector: inspector.clone(),
+                others: self.takes_others(),
                 clock_id: machine::clock_id(),
                 clock: monotonic,
             };

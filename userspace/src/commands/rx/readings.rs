@@ -14,6 +14,9 @@ const PERIOD: Nanos = Nanos::from_millis(100);
 /// The same behind an END, where another run may begin soon: what was read last must lie between the two.
 const PERIOD_AFTER_END: Nanos = Nanos(SILENCE_AFTER_END.0 / 2);
 
+/// From a first to a last moment; None before the first.
+type Span = Option<(Nanos, Nanos)>;
+
 /// All counters at one moment.
 #[derive(Debug, Clone)]
 struct Reading {
@@ -36,8 +39,10 @@ pub struct Window {
     pub device: Option<DeviceCounters>,
     /// The meter from shortly before the first frame to the last look within the run.
     pub meter: (Meter, Meter),
-    /// In count-only, when the first and the last frame were noticed: within one look of the truth.
-    pub noticed: Option<(Nanos, Nanos)>,
+    /// In count-only, when the first and the last frame that was counted were noticed: within one look of the truth.
+    pub noticed: Span,
+    /// The same of probes.
+    pub noticed_probes: Span,
     /// How the link was lost within the run: up to its END, where that was heard.
     pub link: Outages,
     /// The same with the time in which the sink waited for the next run.
@@ -65,8 +70,10 @@ pub struct Readings {
     run: Option<u16>,
     started_at: String,
     meter: (Meter, Meter),
-    noticed: Option<(Nanos, Nanos)>,
-    counted: u64,
+    /// When frames, and probes among them, were noticed first and last.
+    noticed: (Span, Span),
+    /// Frames counted, and probes among them, when they were last looked at.
+    counted: (u64, u64),
     next: Nanos,
     link: LinkWatch,
     /// What the link had come to when the run told its END.
@@ -80,23 +87,22 @@ pub struct Readings {
 
 /// Sums of the program's counters.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Counted {
-    /// Probes counted and dropped (count-only).
-    pub counted: u64,
-    ours: u64,
-    bytes: u64,
-}
+pub struct Counted(QueueCounters);
 
 impl Counted {
-    /// Bytes of the counted frames with FCS; control frames are few and small, and are not in it.
+    /// Frames counted and dropped (count-only): probes, and others where they were asked for.
     #[must_use]
-    pub fn counted_bytes(self) -> u64 {
-        let share = if self.ours == 0 {
-            0
-        } else {
-            u128::from(self.bytes) * u128::from(self.counted) / u128::from(self.ours)
-        };
-        u64::try_from(share).unwrap_or(u64::MAX) + self.counted * u64::from(FCS_BYTES)
+    pub const fn frames(self) -> u64 {
+        self.0.counted
+    }
+
+    /// Their bytes with FCS; control frames are few and small, and are not in it.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        let QueueCounters { ours, bytes, taken_bytes, .. } = self.0;
+        let probes = self.0.counted_probes();
+        let share = if ours == 0 { 0 } else { u128::from(bytes) * u128::from(probes) / u128::from(ours) };
+        u64::try_from(share).unwrap_or(u64::MAX) + taken_bytes + self.frames() * u64::from(FCS_BYTES)
     }
 }
 
@@ -130,8 +136,8 @@ impl Readings {
             run: None,
             started_at: machine::wall_clock(),
             meter: (meter.clone(), meter),
-            noticed: None,
-            counted: 0,
+            noticed: (None, None),
+            counted: (0, 0),
             next: Nanos(0),
             link: LinkWatch::begin(on.ifindex, monotonic()),
             link_at_end: None,
@@ -145,7 +151,7 @@ impl Readings {
     #[must_use]
     pub fn now(&self, program: &RxProgram) -> Counted {
         let sum: QueueCounters = program.counters(self.on.queues).unwrap_or_default().into_iter().sum();
-        Counted { counted: sum.counted, ours: sum.ours, bytes: sum.bytes }
+        Counted(sum)
     }
 
     /// Frames that the program had redirected when it was last read: up to 100 ms old.
@@ -220,20 +226,27 @@ impl Readings {
         self.first = self.first.or(Some(self.epoch));
         self.started_at = machine::wall_clock();
         self.meter = (meter.clone(), meter);
-        self.noticed = None;
+        self.noticed = (None, None);
     }
 
-    /// In count-only, notes when counted frames were seen to grow in number; whether they have. Elsewhere the workers
+    /// In count-only, notes when counted frames were seen to grow in number; whether probes have. Elsewhere the workers
     /// know, and reading a row a queue at each look would be for nothing.
     fn notice(&mut self, now: Nanos, program: &RxProgram) -> bool {
         if !self.on.count_only {
             return false;
         }
-        let counted = self.now(program).counted;
-        let grown = counted > self.counted;
+        let Counted(sum) = self.now(program);
+        let until = |noticed: Span| Some((noticed.map_or(now, |(first, _)| first), now));
+        let (counted, probes) = self.counted;
+        if sum.counted > counted {
+            self.noticed.0 = until(self.noticed.0);
+            self.counted.0 = sum.counted;
+        }
+        // Frames of others are no sign of life of a run.
+        let grown = sum.counted_probes() > probes;
         if grown {
-            self.counted = counted;
-            self.noticed = Some((self.noticed.map_or(now, |(first, _)| first), now));
+            self.noticed.1 = until(self.noticed.1);
+            self.counted.1 = sum.counted_probes();
         }
         grown
     }
@@ -252,7 +265,8 @@ impl Readings {
             queues,
             device,
             meter: self.meter.clone(),
-            noticed: self.noticed,
+            noticed: self.noticed.0,
+            noticed_probes: self.noticed.1,
             link: self.link_at_end.take().unwrap_or(link_and_after),
             link_and_after,
         });

@@ -77,7 +77,8 @@ mod tests {
         let spec = RxSpec {
             queue: 0,
             batch: 64,
-            inspector: Inspector { udp_port: Some(9), verify: true },
+            inspector: Inspector::plain(Some(9), true),
+            others: false,
             clock_id: 0,
             clock: || Nanos(1),
         };

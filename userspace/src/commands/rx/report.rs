@@ -43,6 +43,17 @@ pub struct RunFacts<'r> {
     pub stopped_first: bool,
 }
 
+impl RunFacts<'_> {
+    /// Frames of others that were asked for and came.
+    pub fn others(&self, sink: &Sink<'_>) -> u64 {
+        match (sink.takes_others(), sink.config.count_only) {
+            (false, _) => 0,
+            (true, true) => self.xdp.taken,
+            (true, false) => self.tally.other_frames(),
+        }
+    }
+}
+
 /// Builds the Reports; `intervals` are those of each run.
 pub fn build(sink: &Sink<'_>, mut aftermath: Aftermath, intervals: Vec<Vec<IntervalRow>>) -> Vec<Report> {
     let mut tallies = take_tallies(&mut aftermath.outcomes);
@@ -91,8 +102,11 @@ fn gather<'r>(
     let drops = tally.drops.unwrap_or_default();
     let first = window.epoch <= 1 || sink.readings.is_first(window.epoch);
     let xdp: QueueCounters = window.queues.iter().copied().sum();
-    let (arrivals, frames) =
-        if sink.config.count_only { (window.noticed, xdp.counted) } else { (tally.arrivals, tally.probes) };
+    let (arrivals, frames) = if sink.config.count_only {
+        (window.noticed_probes, xdp.counted_probes())
+    } else {
+        (tally.arrivals, tally.probes)
+    };
     RunFacts {
         // Redirect is settled before the first frame of the first run.
         swap: if first { sink.swap } else { Swap::default() },
@@ -118,8 +132,9 @@ fn queue_rows(sink: &Sink<'_>, window: &Window, tallies: &[RxTally]) -> Vec<Queu
     let row = |seat: &crate::commands::placement::Seat| {
         let mut row = QueueRow { id: seat.queue, core: Some(seat.core), ..QueueRow::default() };
         for tally in tallies.iter().filter(|tally| tally.queue == Some(seat.queue)) {
-            row.frames += tally.probes;
-            row.bytes += tally.bytes;
+            let (frames, bytes) = tally.volume(sink.takes_others());
+            row.frames += frames;
+            row.bytes += bytes;
             row.kernel_drops = tally.drops.map(|drops| drops.frames() + row.kernel_drops.unwrap_or(0));
         }
         if sink.config.count_only {
@@ -140,7 +155,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let (latency_ns, latency_absent) = latency(sink, run);
     let (device_counters, disagreement) = device_counters(sink, run);
     let balance = books::balance(sink, run);
-    let streams = books::streams(run, &balance);
+    let streams = books::streams(sink, run, &balance);
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         id: start.map_or_else(
@@ -160,7 +175,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         balance,
         latency_ns,
         latency_absent,
-        cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, run.tally.load, run.tally.probes),
+        cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, run.tally.load, volume.frames),
         device_counters,
         queues: run.queues.clone(),
         streams,
@@ -180,22 +195,26 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
 
 /// First to last arrival; None under two frames.
 fn duration(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Nanos> {
-    let arrivals = if sink.config.count_only { run.window.noticed } else { run.tally.arrivals };
+    let others = sink.takes_others();
+    let arrivals = if sink.config.count_only { run.window.noticed } else { run.tally.span(others) };
     arrivals.map(|(first, last)| last - first).filter(|time| time.0 > 0)
 }
 
+/// What was taken: probes, and frames of others where they were asked for.
 fn volume(sink: &Sink<'_>, run: &RunFacts<'_>) -> Volume {
     let start = run.heard.and_then(|heard| heard.start.as_ref());
     let (frames, bytes) = if sink.config.count_only {
         let size = start.and_then(|start| start.size_bytes).map(u64::from);
         // Without one length the control frames are few beside the rest, and the mean is that of the frames.
         let mean = size.unwrap_or_else(|| run.xdp.bytes / run.xdp.ours.max(1) + u64::from(FCS_BYTES));
-        (run.xdp.counted, run.xdp.counted * mean)
+        let others = run.xdp.taken_bytes + run.xdp.taken * u64::from(FCS_BYTES);
+        (run.xdp.counted, run.xdp.counted_probes() * mean + others)
     } else {
-        (run.tally.probes, run.tally.bytes)
+        run.tally.volume(sink.takes_others())
     };
-    let before =
-        start.and_then(|start| start.l3_offset).map(|offset| u64::from(offset) + u64::from(FCS_BYTES));
+    // Of frames of others nobody knows it.
+    let offset = start.filter(|_| run.others(sink) == 0).and_then(|start| start.l3_offset);
+    let before = offset.map(|offset| u64::from(offset) + u64::from(FCS_BYTES));
     Volume { frames, bytes, l3_bytes: before.map(|before| bytes.saturating_sub(frames * before)) }
 }
 
@@ -232,7 +251,7 @@ fn latency(sink: &Sink<'_>, run: &RunFacts<'_>) -> (Option<LatencyNs>, Option<St
             () if run.tally.foreign_clock > 0 => {
                 absent("the sender stamps with another clock than this host's")
             }
-            () => absent("no frame was received"),
+            () => absent("no frame of a run was received"),
         };
     };
     let latency = LatencyNs {
@@ -274,6 +293,8 @@ fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> (DeviceCounters, Opti
         ("xdp.malformed", xdp.malformed),
         ("xdp.unsupported", xdp.unsupported),
         ("xdp.bytes", xdp.bytes),
+        ("xdp.taken", xdp.taken),
+        ("xdp.taken_bytes", xdp.taken_bytes),
         ("xsk.rx_dropped", run.drops.dropped),
         ("xsk.rx_ring_full", run.drops.ring_full),
         ("xsk.rx_fill_ring_empty_descs", run.drops.fill_ring_empty),

@@ -41,13 +41,15 @@ fn name(sink: &Sink<'_>) -> String {
 }
 
 fn nothing(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>) -> Option<Finding> {
-    let arrived = run.tally.probes + run.xdp.counted;
+    let arrived = run.tally.probes + run.xdp.counted_probes() + run.others(sink);
     let severity = if aftermath.interrupted { Severity::Warn } else { Severity::Fail };
-    let port = sink
-        .config
-        .matches
-        .udp_port
-        .map_or_else(String::new, |port| format!(", and that it sends to UDP port {port}"));
+    let matches = sink.config.matches;
+    let port =
+        matches.udp_port.map_or_else(String::new, |port| format!(", and that it sends to UDP port {port}"));
+    let vlan = matches.vlan.map_or_else(String::new, |vlan| {
+        let on = &sink.facts.name;
+        format!("; whether tag {vlan} is still in the frames here: ethtool -K {on} rxvlan off, and txvlan off at the other end of a veth")
+    });
     (arrived == 0).then(|| {
         Finding::new(Code::NothingReceived, severity, name(sink), "no frame of a run was received")
             .why(format!(
@@ -55,7 +57,7 @@ fn nothing(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>) -> Option
                 run.xdp.ours, run.xdp.passed
             ))
             .remedy(format!(
-                "check that the sender runs and reaches this interface{port}; --run-tag must be the sender's"
+                "check that the sender runs and reaches this interface{port}{vlan}; --run-tag must be the sender's"
             ))
     })
 }
@@ -131,8 +133,10 @@ fn rejected(run: &RunFacts<'_>, reason: Reason) -> u64 {
 }
 
 fn corrupted(run: &RunFacts<'_>) -> u64 {
-    let sum: u64 = [Reason::IpChecksum, Reason::UdpChecksum, Reason::BadLength, Reason::Truncated]
+    let sums = [Reason::IpChecksum, Reason::UdpChecksum, Reason::Checksum];
+    let sum: u64 = sums
         .into_iter()
+        .chain([Reason::BadLength, Reason::Truncated])
         .map(|reason| rejected(run, reason))
         .sum();
     sum + if announced(run) { rejected(run, Reason::NoSuchSpace) } else { 0 }
@@ -148,15 +152,26 @@ fn announced(run: &RunFacts<'_>) -> bool {
     run.heard.is_some_and(|heard| heard.start.is_some())
 }
 
+/// What more is to be said where sums over payload are wrong: frames of a kernel's stack look like this when no NIC has
+/// completed them. Frames that xsk-gen sends are complete.
+fn offloaded(run: &RunFacts<'_>) -> (&'static str, &'static str) {
+    if rejected(run, Reason::UdpChecksum) + rejected(run, Reason::Checksum) == 0 {
+        return ("", "");
+    }
+    let why = "; frames that a kernel's stack sent over veth or virtio look like this, since it leaves the checksum to a NIC that is not there";
+    (why, "; for frames of a kernel's stack, ethtool -K PEER tx off at the sending end")
+}
+
 fn bad_frames(sink: &Sink<'_>, run: &RunFacts<'_>) -> Vec<Finding> {
     let (corrupted, other) = (corrupted(run), foreign(run));
     let mut found = Vec::new();
     if corrupted > 0 {
         let what = format!("{corrupted} frames of ours arrived with wrong bytes");
+        let offload = offloaded(run);
         found.push(
             Finding::new(Code::Corrupted, Severity::Fail, name(sink), what)
-                .why("a checksum or a length does not fit; they count as rejected, and so as lost")
-                .remedy("suspect the cable, the NIC, or something on the way that rewrites frames or leaves checksums to offload"),
+                .why(format!("a checksum or a length does not fit; they count as rejected, and so as lost{}", offload.0))
+                .remedy(format!("suspect the cable, the NIC, or something on the way that rewrites frames or leaves checksums to offload{}", offload.1)),
         );
     }
     if other > 0 {

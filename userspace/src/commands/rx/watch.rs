@@ -135,6 +135,8 @@ pub struct Watch<'w, 'a> {
     redirect: Redirect,
     link_away: bool,
     epoch: u32,
+    /// Whether frames of others have come before any run: their rows are those of the first run, if there is one.
+    begun: bool,
     before: Sums,
     intervals: VecDeque<Vec<IntervalRow>>,
 }
@@ -150,6 +152,7 @@ impl<'w, 'a> Watch<'w, 'a> {
             redirect: Redirect::Open(None),
             link_away: false,
             epoch: 0,
+            begun: false,
             before,
             intervals,
         }
@@ -164,13 +167,17 @@ impl<'w, 'a> Watch<'w, 'a> {
         loop {
             let now = monotonic();
             let failed = self.sink.talk.turn(now).err().or_else(|| self.removed());
+            if let Some(answering) = &mut self.sink.answering {
+                answering.turn();
+            }
             let sums = self.sink.sums();
             self.turn_over(now, live);
             self.before = sums;
             self.sink.readings.look(now, &self.sink.attached.program, &self.sink.latch);
             self.tell_of_link();
-            // While nobody sends there is nothing to tell.
-            if self.epoch > 0 {
+            // While nothing comes there is nothing to tell.
+            self.begin(now, sums, live);
+            if self.epoch > 0 || self.begun {
                 live.tick(now, sums);
             }
             let over = self.over();
@@ -216,15 +223,25 @@ impl<'w, 'a> Watch<'w, 'a> {
         Watched { intervals: self.intervals, failed, shift }
     }
 
+    /// Begins rows with the first frames, where those of others come before any run.
+    fn begin(&mut self, now: Nanos, sums: Sums, live: &mut Live) {
+        if self.sink.takes_others() && self.epoch == 0 && !self.begun && sums.frames > 0 {
+            self.begun = true;
+            live.restart(now, Sums::default());
+        }
+    }
+
     /// Begins the rows of another run, when one has begun.
     fn turn_over(&mut self, now: Nanos, live: &mut Live) {
         let epoch = self.sink.latch.epoch();
         if epoch == self.epoch {
             return;
         }
-        let rows = live.restart(now, self.before);
-        if self.epoch > 0 {
-            self.intervals.push_back(rows);
+        if self.epoch > 0 || !self.begun {
+            let rows = live.restart(now, self.before);
+            if self.epoch > 0 {
+                self.intervals.push_back(rows);
+            }
         }
         // As many as there are windows, the open one aside.
         while self.intervals.len() > MAX_RUNS - 1 {

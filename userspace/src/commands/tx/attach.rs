@@ -3,12 +3,13 @@
 use crate::commands::attaching::{Place, patiently};
 use crate::commands::placement::Seat;
 use crate::commands::sockets::{self, Sockets, Wanted};
-use crate::commands::{Failure, Interrupt};
+use crate::commands::{Failure, Interrupt, refused_socket};
 use crate::config::{XdpChoice, XskChoice};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::InterfaceFacts;
 use crate::report::{XdpModeUsed, XskModeUsed};
 use crate::xdp::{AttachMode, PassProgram};
+use crate::xsk::BindMode;
 
 /// A program that passes everything, and how it is attached.
 pub struct Attached {
@@ -31,6 +32,10 @@ pub fn open(
     replaced: &mut Vec<Finding>,
     interrupt: &Interrupt,
 ) -> Result<(Sockets, Option<Attached>), Failure> {
+    if let (XskChoice::ZeroCopy, Some(_)) = (wanted.modes.xsk, wanted.too_few_chunks) {
+        let finding = refused_socket::no_multi_buffer(wanted, wanted.iface.to_owned(), BindMode::ZeroCopy);
+        return Err(finding.into());
+    }
     let demanded = match wanted.modes.xdp {
         XdpChoice::Auto => None,
         XdpChoice::Native => Some(AttachMode::Native),

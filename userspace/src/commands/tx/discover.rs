@@ -1,6 +1,7 @@
-//! Where to send: the stated MAC, the known other end of a veth, or the sink that answers a HELLO.
+//! Where to send: the stated MAC, that of the destination IP, the known other end of a veth, or the sink that answers
+//! a HELLO.
 
-use super::offer;
+use super::{offer, resolve};
 use crate::commands::Failure;
 use crate::commands::control_link::ControlLink;
 use crate::commands::interrupt::Interrupt;
@@ -35,7 +36,7 @@ pub struct Peer {
 /// Finds the destination.
 ///
 /// # Errors
-/// [`Code::SinkNotFound`] when nobody answers.
+/// [`Code::SinkNotFound`] when nobody answers; those of [`resolve::next_hop`].
 pub fn destination(
     config: &TxConfig,
     facts: &InterfaceFacts,
@@ -44,6 +45,10 @@ pub fn destination(
     run: u16,
     interrupt: &Interrupt,
 ) -> Result<Peer, Failure> {
+    if config.resolve {
+        // Also where the sink is known: there may be a router between the two.
+        return resolve::next_hop(config, facts, interrupt);
+    }
     let stated = config.address.dst_mac.map(|mac| Peer { mac, ip: None, answered: false });
     match stated.or(known).or_else(|| veth_peer(facts)) {
         Some(peer) => Ok(peer),

@@ -5,6 +5,8 @@ mod attach;
 mod discover;
 mod offer;
 mod report;
+mod resolve;
+mod streams;
 mod trouble;
 
 use self::announce::Farewell;
@@ -110,9 +112,9 @@ impl<'a> Sender<'a> {
     pub fn open(config: &'a TxConfig, peer: Option<Peer>, interrupt: &Interrupt) -> Result<Self, Failure> {
         let facts = ground::survey(&config.iface, config.wait_link, interrupt)?;
         let (_, longest) = config.streams.bounds();
-        let chunk = xsk::chunk_for(u32::try_from(longest.in_memory()).unwrap_or(u32::MAX));
-        ground::check_size(&facts, longest, most_tags(config), chunk)?;
-        let memory = Memory::of(&config.rings, DEFAULT_TX_RING, chunk.unwrap_or(xsk::MAX_CHUNK_BYTES));
+        ground::check_size(&facts, longest, most_tags(config))?;
+        let frame_bytes = u32::try_from(longest.in_memory()).unwrap_or(u32::MAX);
+        let memory = Memory::of(&config.rings, DEFAULT_TX_RING, frame_bytes);
         let cores =
             placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Lowest)?;
         let limit = u32::try_from(cores.len()).unwrap_or(u32::MAX);
@@ -129,9 +131,10 @@ impl<'a> Sender<'a> {
         let wanted = Wanted::new(&facts, config.modes, memory, Direction::Tx);
         let mut replaced = Vec::new();
         let (sockets, program) = attach::open(&wanted, &facts, &seats, &mut replaced, interrupt)?;
-        let Sockets { opened, mode: xsk_mode, notes: mut findings } = sockets;
+        let Sockets { opened, mode: xsk_mode, notes: mut findings, .. } = sockets;
         findings.extend(placement::shared(&facts.name, &seats));
         findings.extend(trouble::no_far_end(&facts));
+        findings.extend(streams::remarks(&config.streams, config.address.src_mac, &facts));
         let ports = opened.into_iter().map(xsk::Opened::into_tx).collect();
         let mut sender = Self {
             config,
@@ -154,8 +157,9 @@ impl<'a> Sender<'a> {
     /// Sets the sockets' options, waits for the link that attaching may have reset, and for `--settle`.
     fn settle(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
         for port in &self.ports {
-            // A kernel that does not know the option (before 6.17) sends 32 frames a call, which only costs calls.
-            let _ = xdp_socket::set_tx_budget(port.fd(), self.config.batch.max(32));
+            // A kernel that does not know the option (before 6.17) sends 32 chunks a call, which only costs calls.
+            let budget = self.config.batch.saturating_mul(port.chunks_a_frame()).min(self.memory.ring);
+            let _ = xdp_socket::set_tx_budget(port.fd(), budget.max(32));
             if self.config.modes.busy_poll {
                 sockets::prefer_busy_poll(&self.facts.name, port.fd())?;
             }
@@ -243,7 +247,7 @@ impl<'a> Sender<'a> {
         for ((number, port), (seat, progress)) in (0u16..).zip(ports).zip(self.seats.iter().zip(progress)) {
             let streams: Result<Vec<_>, _> = self.offer.streams(number).iter().map(Stream::new).collect();
             let streams = streams.map_err(|e| offer::unbuildable(&e))?;
-            let feed = Feed::new(streams, self.config.streams.pattern(), self.memory.chunks);
+            let feed = Feed::new(streams, self.config.streams.pattern(), port.slots());
             let pacer = Pacer::new(self.offer.rate, self.offer.limits(number), self.config.batch)
                 .shared(number, self.offer.workers);
             let worker = TxWorker::new(port, feed, number, pacer, Arc::clone(progress));

@@ -73,9 +73,9 @@ pub(super) const SIZE_ABOVE_MTU: Entry = Entry {
 };
 
 pub(super) const SIZE_ABOVE_CHUNK: Entry = Entry {
-    meaning: "A frame does not fit one chunk of packet memory: an error for what tx is to send, a warning where rx has an MTU above it.",
-    cause: "A chunk is a page of 4,096 bytes, of which the kernel keeps 256 for itself; a frame of ours is never spread over several.",
-    remedy: "`--size 3844` at the most; on the receiving interface `ip link set IF mtu 3800`.",
+    meaning: "Frames take more chunks of packet memory than kernel, driver or ring let a frame have: an error for what tx is to send, a warning where rx has an MTU that lets such frames through.",
+    cause: "A chunk holds 3,844 bytes of a frame, FCS included, and a longer one takes several. The kernel has that since 6.6; in zero-copy mode the driver limits how many, and in native mode not every driver gives such frames to an XDP program.",
+    remedy: "`--xsk-mode auto`, which takes copy mode for them; `--xdp-mode generic` on the receiving side; or `--size 3844` at the most.",
     said: &[said(By::Sender, End::Blocked), said(By::Sink, End::Warned)],
 };
 

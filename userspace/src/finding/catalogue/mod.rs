@@ -1,6 +1,7 @@
 //! The catalogue of findings: for every code what it means in general, how it comes about, what to do, and how a
 //! command ends that says it. Knows nothing of a single case, which a Finding itself describes.
 
+mod addresses;
 mod host;
 mod interface;
 mod modes;
@@ -123,6 +124,10 @@ impl Code {
             Self::LinkLost => &interface::LINK_LOST,
             Self::InterfaceGone => &interface::GONE,
             Self::NoLinkSpeed => &interface::NO_LINK_SPEED,
+            Self::AddressUnresolved => &addresses::UNRESOLVED,
+            Self::AnsweredByKernel => &addresses::ANSWERED_BY_KERNEL,
+            Self::VlanFilter => &addresses::VLAN_FILTER,
+            Self::VlanOffload => &addresses::VLAN_OFFLOAD,
             Self::QueueRange => &interface::QUEUE_RANGE,
             Self::SizeAboveMtu => &interface::SIZE_ABOVE_MTU,
             Self::SizeAboveChunk => &interface::SIZE_ABOVE_CHUNK,
@@ -164,8 +169,11 @@ impl Code {
             Self::EndMissing => &received::END_MISSING,
             Self::Corrupted => &received::CORRUPTED,
             Self::OtherRun => &received::OTHER_RUN,
+            Self::TakesAll => &received::TAKES_ALL,
             Self::RunsLeftOut => &received::RUNS_LEFT_OUT,
             Self::NoFarEnd => &sent::NO_FAR_END,
+            Self::StreamUnnumbered => &sent::STREAM_UNNUMBERED,
+            Self::ForeignSource => &sent::FOREIGN_SOURCE,
         }
     }
 }

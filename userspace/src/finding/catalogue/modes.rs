@@ -31,8 +31,8 @@ pub(super) const ZERO_COPY_REFUSED: Entry = Entry {
 };
 
 pub(super) const COPY_MODE: Entry = Entry {
-    meaning: "Zero-copy was tried and refused; the kernel copies each frame.",
-    cause: "The driver does not offer zero-copy on this queue, or not with these settings.",
+    meaning: "Zero-copy cannot be had; the kernel copies each frame.",
+    cause: "The driver does not offer zero-copy on this queue, not with these settings, or not for frames of so many chunks.",
     remedy: "`--xsk-mode copy` to say so at once. A figure in copy mode is the kernel's copying, not the NIC's limit.",
     said: &[said(By::Either, End::Noted)],
 };

@@ -53,8 +53,8 @@ pub(super) const END_MISSING: Entry = Entry {
 
 pub(super) const CORRUPTED: Entry = Entry {
     meaning: "Frames of ours arrived with wrong bytes: a checksum or a length that does not fit (they count as rejected, and so as lost), or a number that was never sent (the loss is then not known).",
-    cause: "A cable, a NIC, or something on the way that rewrites frames or leaves checksums to offload.",
-    remedy: "Suspect those in turn; `--no-verify` on both ends leaves UDP checksums out.",
+    cause: "A cable, a NIC, or something on the way that rewrites frames or leaves checksums to offload: frames that a kernel's stack sends over a veth or a virtio NIC have only the part of the UDP checksum that offload begins with.",
+    remedy: "Suspect those in turn; `ethtool -K PEER tx off` where a kernel's stack sends; `--no-verify` on both ends leaves UDP checksums out.",
     said: &[said(By::Sink, End::Failed)],
 };
 
@@ -70,4 +70,11 @@ pub(super) const RUNS_LEFT_OUT: Entry = Entry {
     cause: "Each run is a Report; a sink that is left running for months must not fill memory with them.",
     remedy: "Nothing, or end the sink between series of runs, with `--idle-timeout` for instance.",
     said: &[said(By::Sink, End::Noted)],
+};
+
+pub(super) const TAKES_ALL: Entry = Entry {
+    meaning: "The sink takes frames, with `--match any` or an EtherType of IP or ARP, from an interface that this host is reached through.",
+    cause: "The interface has the default route or carries an ssh session of the caller. What the sink takes the stack does not see, so connections hang until the sink ends.",
+    remedy: "Another interface, a VLAN of the test's own (`'vlan N any'`), or `'udp port N'`; with `--duration` the sink ends by itself.",
+    said: &[said(By::Sink, End::Warned)],
 };

@@ -71,3 +71,17 @@ pub(super) const NO_FAR_END: Entry = Entry {
     remedy: "A NIC, or one end of a veth pair; `xsk-gen demo` for a run without a NIC.",
     said: &[said(By::Sender, End::Warned)],
 };
+
+pub(super) const STREAM_UNNUMBERED: Entry = Entry {
+    meaning: "The frames of a stream carry no probe: the sender counts them, and no sink can tell them from others.",
+    cause: "The shortest of them does not hold the headers, the 18 bytes of the probe and the FCS.",
+    remedy: "A larger size, as the finding names it; or leave it so, and do without the loss of that stream.",
+    said: &[said(By::Sender, End::Warned)],
+};
+
+pub(super) const FOREIGN_SOURCE: Entry = Entry {
+    meaning: "Frames do not come from the interface's own MAC.",
+    cause: "`--src-mac` or a stream names another address, or varies it. Virtual functions and most hypervisors drop such frames (MAC anti-spoofing) after the driver has completed them.",
+    remedy: "Leave the source MAC out, or allow it at the physical function: `ip link set PF vf N spoofchk off`.",
+    said: &[said(By::Sender, End::Warned)],
+};

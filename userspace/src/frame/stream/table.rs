@@ -1,0 +1,31 @@
+//! A prepared stream as plain tables, from which a program inside the kernel makes the same frames. Knows no
+//! program.
+
+use super::Stream;
+use xdp_prog::table::{NOWHERE, Table};
+
+impl Stream {
+    /// The tables, and the bytes that are the same in each frame: headers and an empty probe, behind which
+    /// everything is zero.
+    #[must_use]
+    pub fn table(&self) -> (Table, &[u8]) {
+        let place = |at: Option<usize>| at.map_or(NOWHERE, |at| at as u64);
+        let probe = self.probe.map_or([NOWHERE, 0, 0, 0, 0, 0], |numbered| {
+            let probe = numbered.probe;
+            let constants = [probe.run, probe.stream.space(), probe.clock].map(u64::from);
+            let [run, space, clock] = constants;
+            [numbered.at as u64, numbered.covers.into(), numbered.word_shift.into(), run, space, clock]
+        });
+        let mut table = Table { probe, ..Table::default() };
+        for patch in &self.patches {
+            table.rows.push(patch.row(&mut table.lists));
+        }
+        let follows = self.follows.iter();
+        table.follows.extend(follows.map(|f| [place(f.at), f.minus as u64, f.covers.into()]));
+        let checks = self.checks.iter().map(|check| {
+            [check.at as u64, check.constant, check.never_zero.into(), check.own as u64, check.covers.into()]
+        });
+        table.checks.extend(checks);
+        (table, &self.prefix)
+    }
+}
