@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use std::process::Command;
 use xsk_gen::finding::{Code, Finding};
 use xsk_gen::host::choose::choose_rx_interface;
+use xsk_gen::host::vlan::vlan_offloads;
 use xsk_gen::host::{DeviceCounters, InterfaceFacts, XdpFeatures, kind, napi, netdev};
 use xsk_gen::private_net::PrivateNet;
 use xsk_gen::report::{Kind, PathVerdict};
@@ -32,6 +33,14 @@ fn ip_link(name: &str) -> Value {
     all[0].clone()
 }
 
+/// Whether `ethtool -k` says that a feature is on.
+fn ethtool_feature(name: &str, feature: &str) -> bool {
+    let text = sh(&format!("ethtool -k {name}"));
+    let line =
+        text.lines().find_map(|l| l.trim().strip_prefix(feature)?.strip_prefix(':')).unwrap().to_owned();
+    line.trim().starts_with("on")
+}
+
 /// RX and TX of the second half of `ethtool -l`: what is in use.
 fn ethtool_channels(name: &str) -> (u32, u32) {
     let text = sh(&format!("ethtool -l {name}"));
@@ -42,6 +51,25 @@ fn ethtool_channels(name: &str) -> (u32, u32) {
 
 fn read(name: &str) -> InterfaceFacts {
     InterfaceFacts::read(name).unwrap()
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn vlan_features_are_those_of_ethtool() {
+    in_private_net(|_| {
+        let mut seen = Vec::new();
+        for state in ["on", "off"] {
+            sh(&format!("ethtool -K xg0 rxvlan {state}"));
+            let offloads = vlan_offloads(&read("xg0")).unwrap();
+            // ethtool has an old name of its own for this one.
+            assert_eq!(offloads.strips, ethtool_feature("xg0", "rx-vlan-offload"));
+            assert_eq!(offloads.filters, ethtool_feature("xg0", "rx-vlan-filter"));
+            assert_eq!(offloads.strips_service, ethtool_feature("xg0", "rx-vlan-stag-hw-parse"));
+            assert_eq!(offloads.filters_service, ethtool_feature("xg0", "rx-vlan-stag-filter"));
+            seen.push(offloads.strips);
+        }
+        assert_eq!(seen, [true, false]);
+    });
 }
 
 #[test]

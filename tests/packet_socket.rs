@@ -140,3 +140,41 @@ fn promiscuity_goes_with_the_socket() {
         })
         .unwrap();
 }
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn the_filter_for_neighbours_passes_questions_and_answers_only() {
+    let net = PrivateNet::new(NonZeroU32::MIN).unwrap();
+    let (at_a, at_b) = (net.a.interface.ifindex, net.b.interface.ifindex);
+    let a = net.a.namespace.run(|| PacketSocket::open(at_a)).unwrap().unwrap();
+    let b = net.b.namespace.run(|| PacketSocket::open_for_neighbours(at_b)).unwrap().unwrap();
+    let cable = Cable { a, b, _net: net };
+    let arp = ethernet(&[8, 6], &[0; 28]);
+    let tagged = ethernet(&[0x81, 0x00, 0x00, 0x05, 0x08, 0x06], &[0; 28]);
+    for frame in [ethernet(&[8, 0], &udp4(PORT)), ethernet(&[0x88, 0xb5], &[]), tagged.clone(), arp.clone()] {
+        cable.a.send(&frame).unwrap();
+    }
+    assert_eq!((cable.next(), cable.next()), (tagged, arp));
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_group_is_left_with_the_socket() {
+    let net = PrivateNet::new(NonZeroU32::MIN).unwrap();
+    net.a
+        .namespace
+        .run(|| {
+            let joined = || {
+                let output =
+                    std::process::Command::new("ip").args(["maddress", "show", "dev", "xg0"]).output();
+                String::from_utf8(output.unwrap().stdout).unwrap().contains("33:33:ff:01:02:03")
+            };
+            let socket = PacketSocket::open_for_neighbours(net.a.interface.ifindex).unwrap();
+            assert!(!joined());
+            socket.join([0x33, 0x33, 0xff, 1, 2, 3]).unwrap();
+            assert!(joined());
+            drop(socket);
+            assert!(!joined());
+        })
+        .unwrap();
+}

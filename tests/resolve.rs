@@ -10,7 +10,7 @@ mod far_end;
 
 use far_end::{address, behind_tags, capture, look_for, requests};
 use std::time::Duration;
-use support::{End, Finished, NetLab, ip, only, reports, sink, tx_and_rx};
+use support::{End, Finished, NetLab, ip, only, reports, sink, tx_and_rx, until};
 
 const RUN: Duration = Duration::from_secs(30);
 /// A run of a tenth of a second.
@@ -141,6 +141,17 @@ fn nobody_there_ends_it_before_anything_is_attached() {
 
 #[test]
 #[ignore = "needs root: scripts/test.sh"]
+fn whoever_is_tired_of_asking_may_stop() {
+    let Some(lab) = addressed() else { return };
+    let before = lab.rx_packets(End::B);
+    let tx = lab.start(End::A, "tx", &["--resolve", "--dst-ip", "198.51.100.9"]);
+    until("the first question", RUN, || lab.rx_packets(End::B) > before);
+    let done = tx.interrupt(RUN).expect_code(1);
+    assert!(done.stderr.contains("[interrupted]") && done.took < Duration::from_secs(1), "{done:?}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
 fn a_sink_answers_for_addresses_that_nobody_has() {
     let Some(lab) = addressed() else { return };
     let rx = sink(&lab, &["--answer", "198.51.100.7,2001:db8::7,198.51.100.2"]);
@@ -188,18 +199,19 @@ fn a_sink_answers_in_the_vlan_in_which_it_is_asked() {
 
 #[test]
 #[ignore = "needs root: scripts/test.sh"]
-fn a_sender_finds_a_sink_that_answers() {
+fn a_sender_without_address_or_route_finds_a_sink_that_answers() {
     let Some(lab) = NetLab::new(1) else { return };
-    for tags in [&[][..], &["--vlan", "100"], &["--vlan", "200,100"]] {
-        let rx = sink(&lab, &["--answer", "198.51.100.7"]);
-        check_found(
-            &lab,
-            &[&["--src-ip", "198.51.100.1", "--dst-ip", "198.51.100.7"], tags].concat(),
-            "by ARP\n",
-        );
-        let rx = only(&reports(&rx.interrupt(RUN).expect_code(0)));
-        rx.check_full_books();
-        assert_eq!((rx.known("unique"), rx.known("lost")), (1_000, 0), "{rx}");
+    for (from, to, means) in [
+        ("198.51.100.1", "198.51.100.7", "by ARP\n"),
+        ("2001:db8::1", "2001:db8::7", "by neighbour discovery\n"),
+    ] {
+        for tags in [&[][..], &["--vlan", "100"], &["--vlan", "200,100"]] {
+            let rx = sink(&lab, &["--answer", to]);
+            check_found(&lab, &[&["--src-ip", from, "--dst-ip", to], tags].concat(), means);
+            let rx = only(&reports(&rx.interrupt(RUN).expect_code(0)));
+            rx.check_full_books();
+            assert_eq!((rx.known("unique"), rx.known("lost")), (1_000, 0), "{rx}");
+        }
     }
 }
 

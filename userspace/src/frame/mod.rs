@@ -4,6 +4,7 @@
 pub mod addresses;
 pub mod checksum;
 pub mod control;
+mod covers;
 pub mod flow;
 pub mod formula;
 pub mod headers;

@@ -1,6 +1,7 @@
 //! A modifier made ready for the sender's loop: the bytes that its field lies in, no division, and what it adds to
 //! which checksum. Knows no probe.
 
+use super::covers::{Covers, Sums};
 use super::formula::{Formula, Per, hash};
 use super::layout::{Field, Sum};
 use super::remainder::Remainder;
@@ -8,9 +9,6 @@ use xdp_prog::table::{Kind, Row};
 
 /// Bits of a field that a formula gives at the most; of a longer one the low ones vary.
 pub const MAX_BITS: usize = 64;
-
-/// A set of checksums: bit i is the i-th of the stream.
-pub type Covers = u8;
 
 /// A prepared modifier.
 #[derive(Debug, Clone)]
@@ -80,7 +78,7 @@ impl Patch {
             width: last - at,
             shift,
             mask: ones << shift,
-            covers: covering(sums, at, last),
+            covers: Covers::of(covering(sums, at, last)),
             word_shift: if last.is_multiple_of(2) { 0 } else { 8 },
         }
     }
@@ -99,7 +97,7 @@ impl Patch {
         };
         let per_flow = u64::from(self.per == Per::Flow);
         let (at, width, shift) = (self.at as u64, self.width as u64, self.shift.into());
-        let (covers, word_shift) = (self.covers.into(), self.word_shift.into());
+        let (covers, word_shift) = (self.covers.set().into(), self.word_shift.into());
         [kind as u64, per_flow, at, width, shift, self.mask, a, b, c, covers, word_shift]
     }
 
@@ -108,15 +106,15 @@ impl Patch {
         self.put(0, frame);
     }
 
-    /// Writes the field for the frame of `index` in `flow`; gives what it adds to the checksums it is under.
-    #[inline]
-    pub fn write(&self, index: u64, flow: u64, frame: &mut [u8]) -> (u64, Covers) {
+    /// Writes the field for the frame of `index` in `flow`, and adds it to the checksums that it is under.
+    #[inline(always)]
+    pub fn write<const N: usize>(&self, index: u64, flow: u64, frame: &mut [u8], sums: &mut Sums<N>) {
         let n = if self.per == Per::Frame { index } else { flow };
         let bits = self.value.at(n) << self.shift & self.mask;
         self.put(bits, frame);
         // 2^32 is 1 modulo 0xFFFF: folded, so that sums of many do not overflow.
         let folded = (bits >> 32) + (bits & 0xFFFF_FFFF);
-        (folded << self.word_shift, self.covers)
+        sums.add(&self.covers, folded << self.word_shift);
     }
 
     /// Puts shifted bits into their bytes, and leaves the other bits of those bytes alone.
@@ -143,14 +141,14 @@ impl Patch {
         field.copy_from_slice(&(kept | bits).to_be_bytes()[8 - N..]);
     }
 
-    /// The checksums that it is under.
-    pub const fn covers(&self) -> Covers {
-        self.covers
+    /// The checksums that it is under, a bit each.
+    pub fn covers(&self) -> u8 {
+        self.covers.set()
     }
 }
 
-/// The checksums that cover bytes `at..end`, which never lie half under one.
-pub fn covering(sums: &[Sum], at: usize, end: usize) -> Covers {
+/// The checksums that cover bytes `at..end`, which never lie half under one; bit i is the i-th.
+pub fn covering(sums: &[Sum], at: usize, end: usize) -> u8 {
     let covers = |sum: &Sum| {
         let inside = sum.from <= at && sum.to.is_none_or(|to| end <= to);
         let addressed =

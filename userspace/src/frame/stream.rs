@@ -11,10 +11,11 @@ mod table;
 
 pub use spec::{Place, StreamSpec};
 
+use super::covers::{Covers, Sums};
 use super::flow::index_of;
 use super::formula::Per;
 use super::layout::MAX_SUMS;
-use super::patch::{Covers, Patch};
+use super::patch::Patch;
 use super::probe::{self, Probe, StreamId};
 use super::remainder::Remainder;
 use super::sizes::Lengths;
@@ -45,6 +46,8 @@ pub struct Stream {
     /// Fields that follow the frame's length; none where that is always the same.
     follows: Vec<Follows>,
     checks: Vec<Check>,
+    /// How many checksums there are, those that are always the same included.
+    sums: usize,
     probe: Option<Numbered>,
     place: Place,
     flows: Remainder,
@@ -67,9 +70,9 @@ struct Check {
     /// Sum of what is the same in each frame; what differs counts as zero in it.
     constant: u64,
     never_zero: bool,
-    /// Its own number, and the checksums that cover it.
+    /// Its own number, and the checksums that cover it, if any does.
     own: usize,
-    covers: Covers,
+    covers: Option<Covers>,
 }
 
 /// The probe of each frame, but for number, time and phase.
@@ -79,18 +82,6 @@ struct Numbered {
     at: usize,
     covers: Covers,
     word_shift: u32,
-}
-
-/// What differs, by checksum.
-type Sums = [u64; MAX_SUMS];
-
-#[inline]
-fn add(sums: &mut Sums, mut covers: Covers, share: u64) {
-    while covers != 0 {
-        // The remainder keeps the index inside the table, and the compiler knows.
-        sums[covers.trailing_zeros() as usize % MAX_SUMS] += share;
-        covers &= covers - 1;
-    }
 }
 
 impl Stream {
@@ -135,29 +126,42 @@ impl Stream {
         if held != Held::Same {
             self.begin(held, buf);
         }
+        // Few sums stay in registers.
+        match self.sums {
+            0..=2 => self.rewrite::<2>(seq, sent, measured, buf),
+            3..=4 => self.rewrite::<4>(seq, sent, measured, buf),
+            _ => self.rewrite::<MAX_SUMS>(seq, sent, measured, buf),
+        }
+    }
+
+    /// Writes what differs from frame to frame, and the checksums over it; of those there are `N` at the most.
+    #[inline(always)]
+    fn rewrite<const N: usize>(&self, seq: u64, sent: Nanos, measured: bool, buf: &mut [u8]) {
         let index = index_of(self.place.worker, seq, self.place.workers);
         let flow = if self.by_flow { self.flows.take(index) } else { 0 };
-        let mut sums = Sums::default();
+        let mut sums = Sums::<N>::new();
         for patch in &self.patches {
-            let (share, covers) = patch.write(index, flow, buf);
-            add(&mut sums, covers, share);
+            patch.write(index, flow, buf, &mut sums);
         }
         if let Some(numbered) = &self.probe {
             let share = numbered.write(seq, sent, measured, buf);
-            add(&mut sums, numbered.covers, share);
+            sums.add(&numbered.covers, share);
         }
         for follows in &self.follows {
             let value = (buf.len() - follows.minus.min(buf.len())) as u16;
             if let Some(at) = follows.at {
                 put(buf, at, value.to_be_bytes());
             }
-            add(&mut sums, follows.covers, value.into());
+            sums.add(&follows.covers, value.into());
         }
+        let mut sums = sums.all();
         for check in &self.checks {
-            let sum = check.constant + sums[check.own % MAX_SUMS];
+            let sum = check.constant + sums.get(check.own);
             let field = if check.never_zero { checksum::udp_field(sum) } else { checksum::field(sum) };
             put(buf, check.at, field.to_be_bytes());
-            add(&mut sums, check.covers, field.into());
+            if let Some(covers) = &check.covers {
+                sums.add(covers, field.into());
+            }
         }
     }
 

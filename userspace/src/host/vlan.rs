@@ -35,5 +35,7 @@ pub fn vlan_offloads(facts: &InterfaceFacts) -> Option<VlanOffloads> {
 
 fn registered(ifindex: u32) -> Option<BTreeSet<u16>> {
     let links = link::all().ok()?.into_iter();
-    Some(links.filter(|link| link.lower == Some(ifindex)).filter_map(|link| link.vlan).collect())
+    // An index means something in its own namespace only.
+    let above = links.filter(|link| link.lower == Some(ifindex) && link.lower_netns.is_none());
+    Some(above.filter_map(|link| link.vlan).collect())
 }

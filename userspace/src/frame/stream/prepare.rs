@@ -2,6 +2,7 @@
 //! once. Knows no loop.
 
 use super::{Check, Follows, Numbered, Stream, StreamSpec, asks_for_flow, put_probe};
+use crate::frame::covers::{Covers, Sums};
 use crate::frame::formula::{Formula, Modifier};
 use crate::frame::layout::{Field, Layout, Length, Sum, compile};
 use crate::frame::patch::{Patch, covering};
@@ -36,6 +37,7 @@ pub fn stream(spec: &StreamSpec) -> Result<Stream, FrameError> {
         patches,
         follows,
         checks: Vec::new(),
+        sums: layout.sums.len(),
         probe,
         place: spec.place,
         flows: Remainder::of(spec.flows.max(1).into()),
@@ -109,7 +111,7 @@ fn numbered(spec: &StreamSpec, space: u16, layout: &Layout) -> Numbered {
             sent: 0,
         },
         at,
-        covers: covering(&layout.sums, at, at + probe::LEN),
+        covers: Covers::of(covering(&layout.sums, at, at + probe::LEN)),
         word_shift: if at.is_multiple_of(2) { 0 } else { 8 },
     }
 }
@@ -121,7 +123,7 @@ fn patches(modifiers: &[Modifier], layout: &Layout, prefix: &mut [u8]) -> Vec<Pa
         let Some(field) = layout.field(&modifier.field) else { continue };
         let patch = Patch::new(field, &modifier.formula, modifier.per, &layout.sums);
         if matches!(modifier.formula, Formula::Constant(_)) {
-            patch.write(0, 0, prefix);
+            patch.write(0, 0, prefix, &mut Sums::<0>::new());
         } else {
             patch.clear(prefix);
             patches.push(patch);
@@ -141,10 +143,11 @@ fn lengths(spec: &StreamSpec, layout: &Layout, prefix: &mut [u8]) -> Vec<Follows
     let fields = layout.lengths.iter().map(|length| Follows {
         at: Some(length.at),
         minus: length.minus,
-        covers: covering(&layout.sums, length.at, length.at + 2),
+        covers: Covers::of(covering(&layout.sums, length.at, length.at + 2)),
     });
     let pseudo = (0..).zip(&layout.sums).filter(|(_, sum)| sum.pseudo.is_some());
-    let counted = pseudo.map(|(own, sum)| Follows { at: None, minus: sum.from, covers: 1 << own });
+    let counted =
+        pseudo.map(|(own, sum)| Follows { at: None, minus: sum.from, covers: Covers::of(1 << own) });
     fields.chain(counted).collect()
 }
 
@@ -156,13 +159,14 @@ fn length(len: usize, minus: usize) -> u16 {
 /// The checksums, innermost first; those over nothing that varies go into the prefix.
 fn checks(stream: &mut Stream, sums: &[Sum], fixed: Option<usize>) -> Vec<Check> {
     let mut varying = stream.patches.iter().fold(0, |set, patch| set | patch.covers());
-    varying |= stream.follows.iter().fold(0, |set, follows| set | follows.covers);
-    varying |= stream.probe.map_or(0, |numbered| numbered.covers);
+    varying |= stream.follows.iter().fold(0, |set, follows| set | follows.covers.set());
+    varying |= stream.probe.map_or(0, |numbered| numbered.covers.set());
     let mut checks = Vec::new();
     for (own, sum) in sums.iter().enumerate() {
         let constant = constant(&stream.prefix, sum, fixed);
         let covers = covering(sums, sum.at, sum.at + 2) & !(1 << own);
-        let check = Check { at: sum.at, constant, never_zero: sum.never_zero, own, covers };
+        let over = (covers != 0).then(|| Covers::of(covers));
+        let check = Check { at: sum.at, constant, never_zero: sum.never_zero, own, covers: over };
         if varying & 1 << own == 0 {
             let field =
                 if sum.never_zero { checksum::udp_field(constant) } else { checksum::field(constant) };

@@ -14,16 +14,17 @@ impl Stream {
             let probe = numbered.probe;
             let constants = [probe.run, probe.stream.space(), probe.clock].map(u64::from);
             let [run, space, clock] = constants;
-            [numbered.at as u64, numbered.covers.into(), numbered.word_shift.into(), run, space, clock]
+            [numbered.at as u64, numbered.covers.set().into(), numbered.word_shift.into(), run, space, clock]
         });
         let mut table = Table { probe, ..Table::default() };
         for patch in &self.patches {
             table.rows.push(patch.row(&mut table.lists));
         }
         let follows = self.follows.iter();
-        table.follows.extend(follows.map(|f| [place(f.at), f.minus as u64, f.covers.into()]));
+        table.follows.extend(follows.map(|f| [place(f.at), f.minus as u64, f.covers.set().into()]));
         let checks = self.checks.iter().map(|check| {
-            [check.at as u64, check.constant, check.never_zero.into(), check.own as u64, check.covers.into()]
+            let covers = check.covers.map_or(0, |covers| covers.set().into());
+            [check.at as u64, check.constant, check.never_zero.into(), check.own as u64, covers]
         });
         table.checks.extend(checks);
         (table, &self.prefix)
