@@ -10,12 +10,15 @@ mod dissect;
 mod series;
 #[path = "stacks/table.rs"]
 mod table;
+#[path = "stacks/tunnels.rs"]
+mod tunnels;
 
 use dissect::{Capture, FAULTS, dry_run, fault};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-use table::{PLAIN, Row, TUNNELS};
+use table::{PLAIN, Row};
+use tunnels::TUNNELS;
 
 /// Frames of each stack.
 const EACH: usize = 3;

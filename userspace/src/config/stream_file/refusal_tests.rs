@@ -1,6 +1,7 @@
 //! What a stream file cannot mean: each case with its line, its words and its remedy.
 
 use super::*;
+use proptest::prelude::*;
 
 fn refused(text: &str) -> String {
     match read_streams("t.toml", text, None) {
@@ -272,4 +273,43 @@ fn no_text_moves_the_terminal() {
     let message = read_streams("a\u{1b}b", "[[stream]]\n\"\\u001b\" = 1", None).unwrap_err().to_string();
     assert!(!message.contains('\u{1b}'), "{message:?}");
     assert!(!refused("x = \"\u{1b}\"").contains('\u{1b}'));
+}
+
+/// A file with every kind of thing in it, to be spoilt.
+const WHOLE: &str = include_str!("../../../../examples/mixed.toml");
+/// What stands where something else stood.
+const PIECES: [&str; 12] = [
+    "",
+    "0",
+    "-1",
+    "99999999999999999999",
+    "1.5",
+    "\"\"",
+    "[]",
+    "{}",
+    "true",
+    "vxlan = {}",
+    "ipv6",
+    "\u{1b}",
+];
+
+proptest! {
+    #[test]
+    fn a_spoilt_file_is_read_or_refused_at_a_line_of_it(
+        at in 0..WHOLE.len(), length in 0usize..12, piece in 0..PIECES.len(),
+    ) {
+        let end = (at + length).min(WHOLE.len());
+        let text = format!("{}{}{}", &WHOLE[..at], PIECES[piece], &WHOLE[end..]);
+        if let Err(error) = read_streams("t.toml", &text, None) {
+            let line = error.flag.strip_prefix("--stream t.toml:").unwrap().split(',').next().unwrap();
+            prop_assert!(line.parse::<usize>().unwrap() <= text.lines().count() + 1, "{}", error);
+            prop_assert!(!error.to_string().contains('\u{1b}'), "{}", error);
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
+        let _ = read_streams("t.toml", &text, None);
+        let _ = crate::config::size_text::sizes_of(&text, 0, None);
+    }
 }
