@@ -3,7 +3,7 @@
 # medians, and a bootstrap interval of the ratio. Rates are always those of the far end's interface counters, never a
 # tool's own word. It measures only; nothing passes or fails.
 #
-#   scripts/bench.sh [--pairs N] [--seconds S] [--rows transmit|receive|all] [--tune] [--out DIR] [--install]
+#   scripts/bench.sh [--pairs N] [--seconds S] [--rows transmit|streams|receive|all] [--tune] [--out DIR] [--install]
 #
 # --tune sets the receiving end to gro on, napi_defer_hard_irqs 2, gro_flush_timeout 20000. XDPSOCK=PATH and
 # XDP_TRAFFICGEN=PATH bring in those two; XSK_GEN=PATH measures another binary than target/release/xsk-gen.
@@ -27,7 +27,7 @@ done
 [[ $PAIRS =~ ^[1-9][0-9]?$ && $SECONDS_EACH =~ ^[1-9][0-9]?$ ]] || stop 2 "--pairs and --seconds take 1 to 99"
 # Longer than any measurement: setting up, settling and stopping included.
 LIMIT_S=$((SECONDS_EACH + 60))
-[[ $ROWS =~ ^(transmit|receive|all)$ ]] || stop 2 "--rows takes transmit, receive or all"
+[[ $ROWS =~ ^(transmit|streams|receive|all)$ ]] || stop 2 "--rows takes transmit, streams, receive or all"
 
 NEAR=xg-$$-near FAR=xg-$$-far
 WORK=$(mktemp -d)
@@ -216,8 +216,15 @@ transmit_rows() {
         # With one side missing, the second row would only repeat the first.
         [[ -n ${BROKEN["xsk-gen tx --no-verify"]:-}${BROKEN[$peer]:-} ]] || row transmit "xsk-gen tx --no-verify" "$peer"
     done
-    # The same thousand frames from a file.
+    ip -n "$FAR" link set dev v1 xdpdrv off
+}
+
+# What the frames are made of: fields that differ from frame to frame, and a thousand frames from a file.
+stream_rows() {
+    ip -n "$FAR" link set dev v1 xdpdrv obj "$WORK/drop.o" sec xdp
+    row transmit "xsk-gen tx --stream" "xsk-gen tx"
     row transmit "xsk-gen tx --pcap" tcpreplay
+    row transmit "xsk-gen tx --pcap" "xsk-gen tx"
     ip -n "$FAR" link set dev v1 xdpdrv off
 }
 
@@ -246,8 +253,9 @@ fi
 lab_up
 record_setup
 : >"$WORK/samples.jsonl"
-[[ $ROWS == receive ]] || transmit_rows
-[[ $ROWS == transmit ]] || receive_rows
+[[ $ROWS =~ ^(transmit|all)$ ]] && transmit_rows
+[[ $ROWS =~ ^(streams|all)$ ]] && stream_rows
+[[ $ROWS =~ ^(receive|all)$ ]] && receive_rows
 python3 "$ROOT/scripts/bench_stats.py" "$WORK"
 if [[ -n $OUT ]]; then
     mkdir -p "$OUT"

@@ -71,3 +71,107 @@ fn a_sink_that_was_told_nothing_leaves_a_tunnel_to_the_stack() {
     let report = only(&reports(&rx.interrupt(RUN)));
     assert_eq!((report.known("unique"), report.known("lost")), (0, 4_000), "{report}");
 }
+
+/// Frames that arrived, by their size.
+fn sizes(rx: &Report) -> Vec<(u64, u64)> {
+    let rows = rx.at("/sizes").as_array().unwrap().iter();
+    rows.map(|row| (row["from_bytes"].as_u64().unwrap(), row["frames"].as_u64().unwrap())).collect()
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn the_simple_imix_arrives_as_seven_to_four_to_one() {
+    if !require_root() {
+        return;
+    }
+    let imix = examples().into_iter().find(|path| path.ends_with("imix.toml")).unwrap();
+    let imix = imix.to_str().unwrap();
+    let args = ["demo", "--json", "--quiet", "--stream", imix, "--rate", "200kpps", "--duration", "2"];
+    let (tx, rx) = tx_and_rx(&Running::xsk_gen(&args).wait(RUN).expect_code(0));
+    tx.check_full_books();
+    rx.check_full_books();
+    let (rows, all) = (sizes(&rx), rx.known("probes"));
+    assert_eq!(rows.iter().map(|(_, frames)| frames).sum::<u64>(), all);
+    for ((size, frames), (expected, weight)) in rows.iter().zip([(64, 7), (594, 4), (1518, 1)]) {
+        let due = all as f64 * f64::from(weight) / 12.0;
+        assert_eq!((*size, rows.len()), (expected, 3));
+        assert!((*frames as f64 / due - 1.0).abs() < 0.01, "{rows:?}");
+    }
+    // The rate in bits is that of the lengths as they are mixed: 12 frames of 4,342 bytes.
+    let (pps, l2) = (rx.at("/rates/pps").as_f64().unwrap(), rx.at("/rates/l2_bps").as_f64().unwrap());
+    assert!((l2 / (pps * 4_342.0 / 12.0 * 8.0) - 1.0).abs() < 0.01, "{pps} {l2}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn each_stream_has_books_of_its_own() {
+    if !require_root() {
+        return;
+    }
+    let mixed = examples().into_iter().find(|path| path.ends_with("mixed.toml")).unwrap();
+    let args = ["demo", "--json", "--quiet", "--stream", mixed.to_str().unwrap(), "--queues", "0-1"];
+    let (tx, rx) = tx_and_rx(&Running::xsk_gen(&[&args[..], &SHORT].concat()).wait(RUN).expect_code(0));
+    check(&tx, &rx);
+    let rows = |report: &Report| report.at("/streams").as_array().unwrap().clone();
+    let (sent, received) = (rows(&tx), rows(&rx));
+    // Two workers of three streams each, in tens of frames as six to three to one.
+    assert_eq!((sent.len(), received.len()), (6, 6), "{rx}");
+    for (sent, received) in sent.iter().zip(&received) {
+        let of = |row: &serde_json::Value, name: &str| row[name].as_u64().unwrap();
+        for name in ["space", "stream", "completed"] {
+            assert_eq!(of(sent, name), of(received, name), "{rx}");
+        }
+        assert_eq!(sent["name"], received["name"]);
+        assert_eq!(of(received, "completed"), of(received, "unique") + of(received, "lost"), "{rx}");
+        let weight = [1_200, 600, 200][usize::try_from(of(sent, "stream")).unwrap()];
+        assert_eq!(of(sent, "completed"), weight, "{tx}");
+    }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_rate_in_bits_counts_sizes_as_they_are_mixed() {
+    if !require_root() {
+        return;
+    }
+    let args = ["demo", "--json", "--quiet", "--size", "imix", "--rate", "20Mbps", "--duration", "2"];
+    let (tx, _) = tx_and_rx(&Running::xsk_gen(&args).wait(RUN).expect_code(0));
+    let asked = tx.at("/offered/rate_l1_bps").as_f64().unwrap();
+    assert!((asked - 20e6).abs() < 1.0, "{tx}");
+    // What was due and not sent included: the asked rate, to the last frame of the pattern.
+    let due = tx.known("completed") + tx.known("shortfall");
+    let expected = 20e6 * 2.0 / ((4_342.0 / 12.0 + 20.0) * 8.0);
+    assert!((due as f64 / expected - 1.0).abs() < 0.002, "{due} beside {expected}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn frames_without_room_for_a_probe_are_counted_by_the_sender_alone() {
+    if !require_root() {
+        return;
+    }
+    let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+    let streams = "[[stream]]\nname = \"short\"\nsize = 64\nlayers = [ { ethernet = {} }, { vlan = { id = 5 } }, \
+                   { ipv4 = {} }, { udp = {} } ]\n[[stream]]\nname = \"told\"\nsize = 128\n";
+    std::fs::write(file.path(), streams).unwrap();
+    let args =
+        [&["demo", "--json", "--quiet", "--stream", file.path().to_str().unwrap()], &SHORT[..]].concat();
+    let (tx, rx) = tx_and_rx(&Running::xsk_gen(&args).wait(RUN).expect_code(0));
+    tx.check_full_books();
+    rx.check_full_books();
+    assert!(tx.has_finding("stream-unnumbered"), "{tx}");
+    assert_eq!((tx.known("completed"), rx.known("completed")), (4_000, 2_000), "{rx}");
+    assert_eq!(tx.at("/streams/0/numbered"), &serde_json::Value::Bool(false), "{tx}");
+}
+
+#[test]
+fn the_example_of_the_readme_is_a_stream_file() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    let example = readme.split_once("```toml\n").and_then(|(_, rest)| rest.split_once("```")).unwrap().0;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), example).unwrap();
+    let args = ["tx", "--dry-run", "--stream", file.path().to_str().unwrap()];
+    let shown = Running::xsk_gen(&args).wait(RUN).expect_code(0).stdout.clone();
+    assert!(shown.starts_with("voice: 218 bytes"), "{shown}");
+}

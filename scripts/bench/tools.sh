@@ -17,6 +17,9 @@ command_of() {
     case $1 in
     "xsk-gen tx") ours tx v0 --dst-mac "$FAR_MAC" --size 64 --duration "$LIMIT_S" ;;
     "xsk-gen tx --no-verify") ours tx v0 --dst-mac "$FAR_MAC" --size 64 --duration "$LIMIT_S" --no-verify ;;
+    "xsk-gen tx --stream")
+        ours tx v0 --dst-mac "$FAR_MAC" --stream "$ROOT/scripts/bench/four-fields.toml" --duration "$LIMIT_S"
+        ;;
     "xsk-gen tx --pcap") ours tx v0 --pcap "$WORK/frame.pcap" --rate max --loop 0 --duration "$LIMIT_S" ;;
     "xsk-gen rx") ours rx v1 --duration "$LIMIT_S" ;;
     "xsk-gen rx --no-verify") ours rx v1 --duration "$LIMIT_S" --no-verify ;;

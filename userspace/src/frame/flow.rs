@@ -81,4 +81,46 @@ mod tests {
             }
         }
     }
+
+    /// The key of Microsoft's verification suite, which many NICs start with ("Verifying the RSS hash calculation").
+    const KEY: [u8; 40] = [
+        0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0,
+        0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42,
+        0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
+    ];
+
+    /// The Toeplitz hash of receive-side scaling over `input`.
+    fn toeplitz(input: &[u8]) -> u32 {
+        let key_bit = |at: usize| u32::from(KEY[at / 8] >> (7 - at % 8) & 1);
+        let window = |at: usize| (at..at + 32).fold(0, |word, at| word << 1 | key_bit(at));
+        let set = |at: &usize| input[at / 8] >> (7 - at % 8) & 1 == 1;
+        (0..input.len() * 8).filter(set).fold(0, |hash, at| hash ^ window(at))
+    }
+
+    #[test]
+    fn the_hash_is_the_documented_one() {
+        // 66.9.149.187 port 2794 to 161.142.100.80 port 1766.
+        let input = [66, 9, 149, 187, 161, 142, 100, 80, 0x0A, 0xEA, 0x06, 0xE6];
+        assert_eq!((toeplitz(&input), toeplitz(&input[..8])), (0x51cc_c178, 0x323e_8fc2));
+    }
+
+    /// Whether the NIC hashes ports or addresses alone, no queue has more than twice or less than half its share.
+    #[test]
+    fn flows_spread_over_the_queues_of_receive_side_scaling() {
+        let (src, dst) = (u32::from_be_bytes([198, 18, 0, 1]), [198, 19, 0, 1]);
+        for (flows, queues) in [(64u32, 2usize), (64, 4), (256, 8), (256, 16), (4096, 64)] {
+            for hashed in [8, 12] {
+                let mut share = vec![0u32; queues];
+                for flow in 0..flows {
+                    let ports = [(4242 + flow as u16).to_be_bytes(), 9u16.to_be_bytes()].concat();
+                    let input = [&(src + flow).to_be_bytes()[..], &dst, &ports].concat();
+                    // The indirection table of 128 places, filled in turn.
+                    share[toeplitz(&input[..hashed]) as usize % 128 % queues] += 1;
+                }
+                let mean = flows / queues as u32;
+                let fair = share.iter().all(|n| *n * 2 >= mean && *n <= mean * 2);
+                assert!(fair, "{flows} flows over {queues} queues by {hashed} bytes: {share:?}");
+            }
+        }
+    }
 }
