@@ -88,7 +88,7 @@ fn all() -> Vec<Series<'static>> {
             Box::new(|n| ["0x0002", "0x0012", "0x0010"][n as usize % 3].to_owned())
         }),
         ("flows = 50", "field = 'udp.dst_port', set = 53000", "udp.srcport", {
-            Box::new(|n| (4_242 + n % 50).to_string())
+            Box::new(|n| (4_242 + n % 50 * 3).to_string())
         }),
     ]
 }

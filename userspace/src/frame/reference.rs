@@ -152,7 +152,7 @@ pub fn frame(spec: &PlainSpec, seq: u64, sent: u64, measured: bool) -> Vec<u8> {
             let check = !sum(&header);
             header[10..12].copy_from_slice(&check.to_be_bytes());
             frame.extend(header);
-            let udp = datagram(&addresses, [src_port.wrapping_add(flow as u16), dst_port], probe, room - 20);
+            let udp = datagram(&addresses, [port_of(src_port, flow, spec.flows), dst_port], probe, room - 20);
             frame.extend(if spec.verify { udp } else { without_checksum(udp) });
         }
         L3::V6 { src, dst, src_port, dst_port } => {
@@ -165,13 +165,19 @@ pub fn frame(spec: &PlainSpec, seq: u64, sent: u64, measured: bool) -> Vec<u8> {
             frame.extend(&addresses);
             frame.extend(datagram(
                 &addresses,
-                [src_port.wrapping_add(flow as u16), dst_port],
+                [port_of(src_port, flow, spec.flows), dst_port],
                 probe,
                 payload,
             ));
         }
     }
     frame
+}
+
+/// Every third port, as long as there are enough.
+fn port_of(first: u16, flow: u32, flows: u32) -> u16 {
+    let last = u64::from(first) + 3 * (u64::from(flows) - 1);
+    first.wrapping_add((if last < 65_536 { flow * 3 } else { flow }) as u16)
 }
 
 fn tag(frame: &mut Vec<u8>, tpid: u16, id: u16) {
