@@ -48,10 +48,9 @@ fn in_network_order(native: u64) -> u64 {
 #[inline]
 #[must_use]
 pub const fn fold(sum: u64) -> u16 {
-    let sum = (sum >> 32) + (sum & 0xFFFF_FFFF); // at most 33 bits
-    let sum = (sum >> 16) + (sum & 0xFFFF); // at most 18 bits
-    let sum = (sum >> 16) + (sum & 0xFFFF); // at most 17 bits
-    ((sum >> 16) + (sum & 0xFFFF)) as u16
+    // Added to itself with its halves exchanged, the upper half is the sum of both, with the carry of the lower one.
+    let half = (sum.wrapping_add(sum.rotate_left(32)) >> 32) as u32;
+    (half.wrapping_add(half.rotate_left(16)) >> 16) as u16
 }
 
 /// The checksum field of a sum taken with that field zero.

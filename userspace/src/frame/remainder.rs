@@ -28,7 +28,8 @@ impl Remainder {
     pub fn take(self, n: u64) -> u64 {
         let quotient = ((u128::from(n) * u128::from(self.inverse)) >> 64) as u64;
         let rest = n.wrapping_sub(quotient.wrapping_mul(self.modulus));
-        if rest >= self.modulus && self.modulus != 0 { rest - self.modulus } else { rest }
+        // With a modulus of 0 both quotient and what is taken off are 0.
+        if rest >= self.modulus { rest - self.modulus } else { rest }
     }
 
     /// The modulus; 0 for 2^64.

@@ -15,7 +15,7 @@ use super::covers::{Covers, Sums};
 use super::flow::index_of;
 use super::formula::Per;
 use super::layout::MAX_SUMS;
-use super::patch::Patch;
+use super::patch::Patches;
 use super::probe::{self, Probe, StreamId};
 use super::remainder::Remainder;
 use super::sizes::Lengths;
@@ -42,7 +42,7 @@ pub struct Stream {
     /// Headers and an empty probe; zero in every field that is written per frame.
     prefix: Vec<u8>,
     lengths: Lengths,
-    patches: Vec<Patch>,
+    patches: Patches,
     /// Fields that follow the frame's length; none where that is always the same.
     follows: Vec<Follows>,
     checks: Vec<Check>,
@@ -140,9 +140,7 @@ impl Stream {
         let index = index_of(self.place.worker, seq, self.place.workers);
         let flow = if self.by_flow { self.flows.take(index) } else { 0 };
         let mut sums = Sums::<N>::new();
-        for patch in &self.patches {
-            patch.write(index, flow, buf, &mut sums);
-        }
+        self.patches.write(index, flow, buf, &mut sums);
         if let Some(numbered) = &self.probe {
             let share = numbered.write(seq, sent, measured, buf);
             sums.add(&numbered.covers, share);

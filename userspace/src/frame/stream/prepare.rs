@@ -2,10 +2,10 @@
 //! once. Knows no loop.
 
 use super::{Check, Follows, Numbered, Stream, StreamSpec, asks_for_flow, put_probe};
-use crate::frame::covers::{Covers, Sums};
-use crate::frame::formula::{Formula, Modifier};
+use crate::frame::covers::Covers;
+use crate::frame::formula::Modifier;
 use crate::frame::layout::{Field, Layout, Length, Sum, compile};
-use crate::frame::patch::{Patch, covering};
+use crate::frame::patch::{Patches, covering};
 use crate::frame::probe::{self, Probe, StreamId};
 use crate::frame::remainder::Remainder;
 use crate::frame::sizes::Lengths;
@@ -117,16 +117,11 @@ fn numbered(spec: &StreamSpec, space: u16, layout: &Layout) -> Numbered {
 }
 
 /// Constants go into the prefix at once, and what varies is zero in it.
-fn patches(modifiers: &[Modifier], layout: &Layout, prefix: &mut [u8]) -> Vec<Patch> {
-    let mut patches = Vec::new();
+fn patches(modifiers: &[Modifier], layout: &Layout, prefix: &mut [u8]) -> Patches {
+    let mut patches = Patches::default();
     for modifier in modifiers {
-        let Some(field) = layout.field(&modifier.field) else { continue };
-        let patch = Patch::new(field, &modifier.formula, modifier.per, &layout.sums);
-        if matches!(modifier.formula, Formula::Constant(_)) {
-            patch.write(0, 0, prefix, &mut Sums::<0>::new());
-        } else {
-            patch.clear(prefix);
-            patches.push(patch);
+        if let Some(field) = layout.field(&modifier.field) {
+            patches.add(field, &modifier.formula, modifier.per, &layout.sums, prefix);
         }
     }
     patches
@@ -158,7 +153,7 @@ fn length(len: usize, minus: usize) -> u16 {
 
 /// The checksums, innermost first; those over nothing that varies go into the prefix.
 fn checks(stream: &mut Stream, sums: &[Sum], fixed: Option<usize>) -> Vec<Check> {
-    let mut varying = stream.patches.iter().fold(0, |set, patch| set | patch.covers());
+    let mut varying = stream.patches.covers();
     varying |= stream.follows.iter().fold(0, |set, follows| set | follows.covers.set());
     varying |= stream.probe.map_or(0, |numbered| numbered.covers.set());
     let mut checks = Vec::new();

@@ -16,10 +16,8 @@ impl Stream {
             let [run, space, clock] = constants;
             [numbered.at as u64, numbered.covers.set().into(), numbered.word_shift.into(), run, space, clock]
         });
-        let mut table = Table { probe, ..Table::default() };
-        for patch in &self.patches {
-            table.rows.push(patch.row(&mut table.lists));
-        }
+        let (rows, lists) = self.patches.rows();
+        let mut table = Table { probe, rows, lists, ..Table::default() };
         let follows = self.follows.iter();
         table.follows.extend(follows.map(|f| [place(f.at), f.minus as u64, f.covers.set().into()]));
         let checks = self.checks.iter().map(|check| {
