@@ -97,7 +97,7 @@ class Run:
 
     def sender_args(self, tag=True):
         s = self.scenario
-        more = ["--size", str(s.size), "--rate", s.rate, "--duration", str(s.seconds), *s.options]
+        more = [*s.size_args(), *s.streams, "--rate", s.rate, "--duration", str(s.seconds), *s.options]
         if s.shape == "demo":
             return ["demo", "--queues", "0" if s.queues == 1 else "0-1", *more, "--json"]
         more += ["--run-tag", str(s.tag)] if tag else []
@@ -106,7 +106,7 @@ class Run:
         return ["tx", "--iface", "v0", *to, *more, "--json"]
 
     def sink_args(self):
-        more = [option for option in self.scenario.options if option == "--no-verify"]
+        more = [option for option in self.scenario.options if option == "--no-verify"] + list(self.scenario.streams)
         if self.named("queue-mismatch"):
             more += ["--queues", "0"]
         return ["rx", "--iface", "v1", "--xdp-mode", self.scenario.xdp_mode, *more, "--json"]

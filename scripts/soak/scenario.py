@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass, field
+from pathlib import Path
 
 # Ends of a run that a fault can be aimed at.
 SENDER, SINK = "tx", "rx"
@@ -33,6 +34,14 @@ SIGNALLED = {"leaves": TARGET_GONE, "weight": 1}
 LINK = {"shapes": ("standalone", "pair"), "target_codes": (1,), "other_codes": (1,), "counted": False}
 BYSTANDER = {"targets": (SENDER,), "weight": 1}
 STANDALONE = ("standalone",)
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+# What both ends are told of the frames: mostly nothing.
+STREAMS = [()] * 5 + [("--stream", str(EXAMPLES / name)) for name in ("imix.toml", "mixed.toml", "vxlan.toml")] + [
+    ("--tcp", "syn"), ("--gre",), ("--vxlan", "7"),
+]
+# Room for the headers of any of these, and a probe.
+LEAST_WITH_HEADERS = 128
 
 KINDS = [
     Kind("sigint", **SIGNALLED),
@@ -103,9 +112,16 @@ class Scenario:
     # Whether both ends also write their Report to a file.
     to_file: bool
     faults: tuple = field(default=())
+    streams: tuple = ()
+
+    def size_args(self):
+        """The size, where the streams do not say it."""
+        if "--stream" in self.streams:
+            return []
+        return ["--size", str(max(self.size, LEAST_WITH_HEADERS) if self.streams else self.size)]
 
     def __str__(self):
-        run = f"{self.shape} q{self.queues} {self.size} B {self.rate} {self.xdp_mode} {' '.join(self.options)}"
+        run = f"{self.shape} q{self.queues} {self.size} B {self.rate} {self.xdp_mode} {' '.join(self.options + self.streams)}"
         return f"{run.strip()}: {', '.join(map(str, self.faults))}"
 
 
@@ -128,6 +144,7 @@ def draw(seed, number):
         tag=rng.randrange(1 << 16),
         to_file=rng.random() < 0.3,
         faults=tuple(draw_faults(rng, shape, seconds)),
+        streams=rng.choice(STREAMS),
     )
 
 
