@@ -40,6 +40,10 @@ fn name(sink: &Sink<'_>) -> String {
     sink.facts.name.clone()
 }
 
+/// What to try where frames came that the program did not know.
+const SAME_HEADERS: &str =
+    ", and so must --stream or --tcp, --vxlan and their like: where the probe lies, a sink is told";
+
 fn nothing(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>) -> Option<Finding> {
     let arrived = run.tally.probes + run.xdp.counted_probes() + run.others(sink);
     let severity = if aftermath.interrupted { Severity::Warn } else { Severity::Fail };
@@ -50,6 +54,7 @@ fn nothing(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>) -> Option
         let on = &sink.facts.name;
         format!("; whether tag {vlan} is still in the frames here: ethtool -K {on} rxvlan off, and txvlan off at the other end of a veth")
     });
+    let headers = if run.xdp.passed > 0 { SAME_HEADERS } else { "" };
     (arrived == 0).then(|| {
         Finding::new(Code::NothingReceived, severity, name(sink), "no frame of a run was received")
             .why(format!(
@@ -57,7 +62,7 @@ fn nothing(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>) -> Option
                 run.xdp.ours, run.xdp.passed
             ))
             .remedy(format!(
-                "check that the sender runs and reaches this interface{port}{vlan}; --run-tag must be the sender's"
+                "check that the sender runs and reaches this interface{port}{vlan}; --run-tag must be the sender's{headers}"
             ))
     })
 }
