@@ -77,15 +77,24 @@ lab_up() {
         ip netns add "$end"
         ip netns exec "$end" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
     done
-    ip link add v0 netns "$NEAR" type veth peer name v1 netns "$FAR"
+    link_up 1
+    python3 "$ROOT/scripts/bench/frame.py" "$FAR_MAC" trafgen >"$WORK/frame.cfg"
+    python3 "$ROOT/scripts/bench/frame.py" "$FAR_MAC" pcap >"$WORK/frame.pcap"
+    python3 "$ROOT/scripts/bench/frame.py" "$FAR_MAC" flows >"$WORK/flows.pcap"
+    clang -target bpf -O2 -I"/usr/include/$(cc -dumpmachine)" -c "$ROOT/scripts/bench/drop.c" -o "$WORK/drop.o"
+}
+
+# link_up QUEUES: the pair, of so many queues in each direction.
+link_up() {
+    local queues=(numtxqueues "$1" numrxqueues "$1")
+    ip -n "$NEAR" link del v0 2>/dev/null || true
+    ip link add v0 netns "$NEAR" address 02:00:00:00:00:0a "${queues[@]}" \
+        type veth peer name v1 netns "$FAR" address 02:00:00:00:00:0b "${queues[@]}"
     ip -n "$NEAR" link set v0 up
     ip -n "$FAR" link set v1 up
     FAR_MAC=$(ip -n "$FAR" -j link show dev v1 | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["address"])')
     [[ -z $TUNE ]] || ip netns exec "$FAR" sh -c \
         'ethtool -K v1 gro on; cd /sys/class/net/v1; echo 2 >napi_defer_hard_irqs; echo 20000 >gro_flush_timeout'
-    python3 "$ROOT/scripts/bench/frame.py" "$FAR_MAC" trafgen >"$WORK/frame.cfg"
-    python3 "$ROOT/scripts/bench/frame.py" "$FAR_MAC" pcap >"$WORK/frame.pcap"
-    clang -target bpf -O2 -I"/usr/include/$(cc -dumpmachine)" -c "$ROOT/scripts/bench/drop.c" -o "$WORK/drop.o"
 }
 
 # napi NETNS DEV
@@ -101,7 +110,7 @@ import json, os, platform, sys
 path, near, far, pairs, seconds = sys.argv[1:]
 model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
 setup = {"kernel": platform.release(), "cpu": model[0] if model else "unknown", "cores": os.cpu_count(),
-         "link": "veth, copy mode, one queue", "NAPI of v0 (sends)": near, "NAPI of v1 (far end)": far,
+         "link": "veth, copy mode, one queue; two where a row says so", "NAPI of v0 (sends)": near, "NAPI of v1 (far end)": far,
          "pairs": int(pairs), "seconds a window": int(seconds)}
 json.dump(setup, open(path, "w"), indent=2)
 PYTHON
@@ -225,7 +234,10 @@ stream_rows() {
     row transmit "xsk-gen tx --stream" "xsk-gen tx"
     row transmit "xsk-gen tx --pcap" tcpreplay
     row transmit "xsk-gen tx --pcap" "xsk-gen tx"
-    ip -n "$FAR" link set dev v1 xdpdrv off
+    link_up 2
+    ip -n "$FAR" link set dev v1 xdpdrv obj "$WORK/drop.o" sec xdp
+    row transmit "xsk-gen tx --pcap --queues 0-1" "tcpreplay of 64 flows"
+    link_up 1
 }
 
 receive_rows() {

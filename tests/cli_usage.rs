@@ -181,8 +181,7 @@ const TX: &[(&str, &str, &str)] = &[
     ("--pcap f --port 9", "--port: --pcap sends frames as they were captured", "leave out --pcap"),
     ("--pcap f --src-port 9", "--src-port: --pcap sends frames as they were captured", "leave out --pcap"),
     ("--pcap f --sink v1", "--sink: frames of --pcap carry no numbers", "tcpdump"),
-    ("--pcap f --queues 0-1", "--queues: a capture keeps its order only on one queue", "--queues 0"),
-    ("--pcap f --cores 0,1", "--cores: a capture keeps its order only on one queue", "--cores 0"),
+    ("--pcap f --cores 0,1", "--cores: a capture is sent by one queue", "--queues with as many"),
     ("--pcap f --pcap-speed 0", "--pcap-speed 0: at no speed nothing is sent", "--pcap-speed 2"),
     ("--pcap f --pcap-speed=-1", "--pcap-speed -1: it is not a decimal number", "--pcap-speed 2"),
     (

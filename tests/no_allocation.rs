@@ -9,7 +9,7 @@ use bench::{Bench, Setup};
 use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
-use xsk_gen::capture::{Feeder, Fit, Format, Recorder, WriteSpec};
+use xsk_gen::capture::{Feeder, Fit, Format, Queues, Recorder, WriteSpec};
 use xsk_gen::engine::{Books, Feed, ReplaySpec, ReplayWorker, Turn, Worker};
 use xsk_gen::frame::formula::{Formula, Modifier, Per};
 use xsk_gen::frame::layer::{Ethernet, Ipv4, Layer, Udp, Vxlan};
@@ -113,11 +113,12 @@ fn capture() -> File {
 #[test]
 fn replaying_allocates_nothing_in_the_worker() {
     let fit = Fit { mtu: 1_500, chunk: 2_048 };
-    let feeder = Feeder { file: Arc::new(capture()), timing: Timing::Max, fit, loops: 0, count: None };
-    let (reel, reader) = feeder.start().unwrap();
+    let (file, queues) = (Arc::new(capture()), Queues { number: 1, flow: |_| 0 });
+    let feeder = Feeder { file, timing: Timing::Max, fit, loops: 0, count: None, queues };
+    let (mut reels, reader) = feeder.start().unwrap();
     let (port, _rx) = wire(1, 64, 256, Faults::none(1), |_, _| {});
-    let spec = ReplaySpec { batch: 32, duration: None, timing: Timing::Max, slots: 256 };
-    let mut worker = Box::new(ReplayWorker::new(port, reel, spec, Arc::default()));
+    let spec = ReplaySpec { worker: 0, batch: 32, duration: None, timing: Timing::Max, slots: 256 };
+    let mut worker = Box::new(ReplayWorker::new(port, reels.remove(0), spec, Arc::default()));
     worker.begin(Nanos(0));
     let mut turns = |most: usize| {
         let counted = allocation_counter::measure(|| {

@@ -128,6 +128,36 @@ fn every_loop_keeps_the_schedule() {
     });
 }
 
+/// UDP of this source port, numbered; a microsecond behind the frame in front of it.
+fn numbered(n: u32, port: u16) -> Frame {
+    let builder = etherparse::PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
+    let mut bytes = Vec::new();
+    let builder = builder.ipv4([198, 18, 0, 1], [198, 18, 0, 2], 64).udp(port, 9);
+    builder.write(&mut bytes, &n.to_be_bytes()).unwrap();
+    Frame { at: 1_000_000_000 + u64::from(n) * 1_000, bytes }
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn over_several_queues_each_flow_keeps_its_order() {
+    let Some(lab) = NetLab::new(2) else { return };
+    let frames: Vec<Frame> =
+        (0..6_000u32).map(|n| numbered(n, 4_000 + u16::try_from(n * 7 % 16).unwrap())).collect();
+    let (finished, after) = replay(&lab, &whole(&frames), &["--queues", "0-1", "--rate", "50kpps"]);
+    let report = sent(&finished.expect_code(0));
+    assert_eq!(report.known("completed"), frames.len() as u64);
+    let of_flow = |frames: &[Frame], port: u16| -> Vec<Vec<u8>> {
+        bytes_of(frames).into_iter().filter(|frame| frame[34..36] == port.to_be_bytes()).collect()
+    };
+    for port in 4_000..4_016 {
+        let (sent, came) = (of_flow(&frames, port), of_flow(&after, port));
+        assert!(!sent.is_empty() && sent == came, "port {port}: {} of {}", came.len(), sent.len());
+    }
+    let queues: Vec<u64> = [0, 1].map(|n| report.at(&format!("/queues/{n}/frames")).as_u64().unwrap()).into();
+    assert!(queues.iter().all(|frames| *frames > 1_000), "{queues:?}");
+    assert_eq!(queues.iter().sum::<u64>(), frames.len() as u64);
+}
+
 #[test]
 #[ignore = "needs root: scripts/test.sh"]
 fn a_count_and_a_duration_end_an_endless_loop() {

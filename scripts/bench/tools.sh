@@ -1,5 +1,5 @@
 # The command lines of what scripts/bench.sh compares; sourced, never run. All send frames of 60 bytes (64 with FCS) from
-# v0, or take them off v1, on one queue and without huge pages, until they are told to stop. Expects BIN, WORK, FAR_MAC
+# v0, or take them off v1, on one queue (where they do not name two) and without huge pages, until they are told to stop. Expects BIN, WORK, FAR_MAC
 # and LIMIT_S.
 # shellcheck shell=bash
 
@@ -21,6 +21,9 @@ command_of() {
         ours tx v0 --dst-mac "$FAR_MAC" --stream "$ROOT/scripts/bench/four-fields.toml" --duration "$LIMIT_S"
         ;;
     "xsk-gen tx --pcap") ours tx v0 --pcap "$WORK/frame.pcap" --rate max --loop 0 --duration "$LIMIT_S" ;;
+    "xsk-gen tx --pcap --queues 0-1")
+        QUEUES=0-1 ours tx v0 --pcap "$WORK/flows.pcap" --rate max --loop 0 --duration "$LIMIT_S"
+        ;;
     "xsk-gen rx") ours rx v1 --duration "$LIMIT_S" ;;
     "xsk-gen rx --no-verify") ours rx v1 --duration "$LIMIT_S" --no-verify ;;
     "xsk-gen rx --count-only") ours rx v1 --duration "$LIMIT_S" --count-only ;;
@@ -34,6 +37,9 @@ command_of() {
     tcpreplay)
         there tcpreplay && printf '%s\n' tcpreplay --topspeed --loop=0 --preload-pcap --intf1=v0 "$WORK/frame.pcap"
         ;;
+    "tcpreplay of 64 flows")
+        there tcpreplay && printf '%s\n' tcpreplay --topspeed --loop=0 --preload-pcap --intf1=v0 "$WORK/flows.pcap"
+        ;;
     # Its size counts the FCS, as ours does.
     xdpsock) given XDPSOCK && printf '%s\n' "$XDPSOCK" -t -i v0 -q 0 -N -c -s 64 -G "$FAR_MAC" ;;
     "xdpsock rx") given XDPSOCK && printf '%s\n' "$XDPSOCK" -r -i v1 -q 0 -N -c ;;
@@ -44,7 +50,7 @@ command_of() {
 
 ours() {
     [[ -x $BIN ]] || { printf 'no %s\n' "${BIN#"$ROOT"/}" && return 1; }
-    printf '%s\n' "$BIN" "$1" --iface "$2" --queues 0 --quiet "${@:3}"
+    printf '%s\n' "$BIN" "$1" --iface "$2" --queues "${QUEUES:-0}" --quiet "${@:3}"
 }
 
 there() { command -v "$1" >/dev/null || { printf '%s is not installed (scripts/bench.sh --install)\n' "$1" && return 1; }; }

@@ -34,6 +34,24 @@ pub struct Feeder {
     pub loops: u64,
     /// Frames to send; None without a limit.
     pub count: Option<u64>,
+    /// Which queues they leave by.
+    pub queues: Queues,
+}
+
+/// How the frames of a capture are spread over the queues of a sender.
+#[derive(Debug, Clone, Copy)]
+pub struct Queues {
+    /// How many there are, at least 1.
+    pub number: u16,
+    /// What frames of one flow have in common: they leave by one queue, in their order.
+    pub flow: fn(&[u8]) -> u64,
+}
+
+impl Queues {
+    #[expect(clippy::cast_possible_truncation, reason = "a remainder of a u16")]
+    fn of(self, frame: &[u8]) -> u16 {
+        if self.number <= 1 { 0 } else { ((self.flow)(frame) % u64::from(self.number)) as u16 }
+    }
 }
 
 /// What a capture turned out to hold. Records are those of one pass, as far as they were read.
@@ -105,36 +123,43 @@ pub fn look(path: &Path) -> Result<(), CaptureError> {
 }
 
 impl Feeder {
-    /// Starts reading; returns when the first frames are there.
+    /// Starts reading; gives what each queue sends.
     ///
     /// # Errors
     /// When the thread cannot be made.
-    pub fn start(self) -> io::Result<(Reel, JoinHandle<Tally>)> {
-        // No send on either of them ever waits: there are no more slabs.
-        let (full, filled) = sync_channel(SLABS);
-        let (used, empty) = sync_channel(SLABS);
-        let out = Out { slab: None, empty, full, left: self.count };
-        let spare = used.clone();
+    pub fn start(self) -> io::Result<(Vec<Reel>, JoinHandle<Tally>)> {
+        let (outs, mut reels): (Vec<_>, Vec<_>) =
+            (0..self.queues.number.max(1)).map(|_| Out::to_reel()).unzip();
         let read = move || {
-            (0..SLABS).for_each(|_| drop(spare.try_send(Slab::new())));
-            drop(spare);
-            Reading { table: Timetable::new(self.timing), feeder: self, tally: Tally::default(), out }.run()
+            let (table, left) = (Timetable::new(self.timing), self.count);
+            Reading { table, feeder: self, tally: Tally::default(), outs, left }.run()
         };
         let thread = thread::Builder::new().name("capture".to_owned()).spawn(read)?;
-        Ok((Reel::primed(filled, used), thread))
+        if let [only] = reels.as_mut_slice() {
+            only.prime();
+        }
+        Ok((reels, thread))
     }
 }
 
-/// Where frames go: slab by slab to the sender.
+/// Where the frames of one queue go: slab by slab to its sender.
 struct Out {
     slab: Option<Slab>,
     empty: Receiver<Slab>,
     full: SyncSender<Slab>,
-    left: Option<u64>,
 }
 
 impl Out {
-    /// Adds a frame; breaks when no more is wanted.
+    /// One with every slab, and the reel that its frames come out of.
+    fn to_reel() -> (Self, Reel) {
+        // No send on either of them ever waits: there are no more slabs.
+        let (full, filled) = sync_channel(SLABS);
+        let (used, empty) = sync_channel(SLABS);
+        (0..SLABS).for_each(|_| drop(used.try_send(Slab::new())));
+        (Self { slab: None, empty, full }, Reel::new(filled, used))
+    }
+
+    /// Adds a frame; breaks when the sender is gone.
     fn put(&mut self, frame: &[u8], at: Nanos) -> ControlFlow<()> {
         let wire_len = u32::try_from(frame.len()).unwrap_or(u32::MAX);
         loop {
@@ -148,13 +173,7 @@ impl Out {
             }
             self.hand_over()?;
         }
-        match &mut self.left {
-            Some(left) => {
-                *left = left.saturating_sub(1);
-                if *left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            }
-            None => ControlFlow::Continue(()),
-        }
+        ControlFlow::Continue(())
     }
 
     /// The slab that is being filled. Waits for one; breaks when the sender is gone.
@@ -187,11 +206,11 @@ impl Out {
     }
 }
 
-/// Frames that are kept: their bytes back to back, and of each its length and time.
+/// Frames that are kept: their bytes back to back, and of each its length, time and queue.
 #[derive(Default)]
 struct Kept {
     bytes: Vec<u8>,
-    notes: Vec<(usize, Option<Nanos>)>,
+    notes: Vec<(usize, Option<Nanos>, u16)>,
 }
 
 /// The thread's state.
@@ -199,7 +218,9 @@ struct Reading {
     feeder: Feeder,
     table: Timetable,
     tally: Tally,
-    out: Out,
+    outs: Vec<Out>,
+    /// Frames that are still to be sent; None without a limit.
+    left: Option<u64>,
 }
 
 impl Reading {
@@ -211,11 +232,15 @@ impl Reading {
             self.table.again();
             flow = match &kept {
                 Some(kept) => self.pass_from_memory(kept),
-                None => self.pass_from_file(|reading, record| reading.send(&record.bytes, record.at)),
+                None => self.pass_from_file(|reading, record| {
+                    let queue = reading.feeder.queues.of(&record.bytes);
+                    reading.send(&record.bytes, record.at, queue)
+                }),
             };
             passes += 1;
         }
-        self.out.finish(self.table.end());
+        let end = self.table.end();
+        self.outs.iter_mut().for_each(|out| out.finish(end));
         self.tally
     }
 
@@ -223,16 +248,17 @@ impl Reading {
     fn first_pass(&mut self, kept: &mut Option<Kept>) -> ControlFlow<()> {
         let flow = self.pass_from_file(|reading, record| {
             let len = record.bytes.len().max(FrameSize::MIN.in_memory());
+            let queue = reading.feeder.queues.of(&record.bytes);
             reading.tally.frames += 1;
             reading.tally.bytes += len as u64 + u64::from(FCS_BYTES);
             if let Some(some) = kept {
                 some.bytes.extend_from_slice(&record.bytes);
-                some.notes.push((record.bytes.len(), record.at));
+                some.notes.push((record.bytes.len(), record.at, queue));
                 if some.bytes.len() > KEPT_BYTES || some.notes.len() > KEPT_FRAMES {
                     *kept = None;
                 }
             }
-            reading.send(&record.bytes, record.at)
+            reading.send(&record.bytes, record.at, queue)
         });
         (self.tally.back, self.tally.untimed) = (self.table.back(), self.table.untimed());
         self.tally.whole = flow.is_continue();
@@ -276,18 +302,23 @@ impl Reading {
 
     fn pass_from_memory(&mut self, kept: &Kept) -> ControlFlow<()> {
         let mut rest = kept.bytes.as_slice();
-        for (len, at) in &kept.notes {
+        for (len, at, queue) in &kept.notes {
             let (frame, behind) = rest.split_at_checked(*len).unwrap_or((rest, &[]));
-            self.send(frame, *at)?;
+            self.send(frame, *at, *queue)?;
             rest = behind;
         }
         ControlFlow::Continue(())
     }
 
-    fn send(&mut self, frame: &[u8], at: Option<Nanos>) -> ControlFlow<()> {
+    /// Gives a frame to its queue; breaks when no more is wanted.
+    fn send(&mut self, frame: &[u8], at: Option<Nanos>, queue: u16) -> ControlFlow<()> {
         let len = u32::try_from(frame.len().max(FrameSize::MIN.in_memory())).unwrap_or(u32::MAX);
         let due = self.table.due(at, len.saturating_add(FCS_BYTES));
-        self.out.put(frame, due)
+        if let Some(out) = self.outs.get_mut(usize::from(queue)) {
+            out.put(frame, due)?;
+        }
+        self.left = self.left.map(|left| left.saturating_sub(1));
+        if self.left == Some(0) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

@@ -11,7 +11,7 @@ mod slab;
 mod tap;
 mod writer;
 
-pub use feed::{Feeder, Tally, look, open};
+pub use feed::{Feeder, Queues, Tally, look, open};
 pub use fit::{Fit, LeftOut};
 pub use reader::CaptureError;
 pub use reel::{Next, Reel};

@@ -28,10 +28,17 @@ pub struct Reel {
 }
 
 impl Reel {
-    /// Waits for the first slab, so that a run does not begin behind its own schedule.
-    pub(super) fn primed(full: Receiver<Slab>, empty: SyncSender<Slab>) -> Self {
-        let slab = full.recv().ok();
-        Self { slab, next: 0, end: None, full, empty }
+    /// A reel whose slabs come by `full` and go back by `empty`.
+    pub(super) const fn new(full: Receiver<Slab>, empty: SyncSender<Slab>) -> Self {
+        Self { slab: None, next: 0, end: None, full, empty }
+    }
+
+    /// Waits for the first slab, so that a run does not begin behind its own schedule. Only where no other reel must
+    /// be emptied meanwhile: whoever fills them waits for any that is full.
+    pub fn prime(&mut self) {
+        if self.slab.is_none() {
+            self.slab = self.full.recv().ok();
+        }
     }
 
     /// What comes next.

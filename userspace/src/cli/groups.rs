@@ -56,7 +56,7 @@ pub struct ProbeArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Sockets")]
 pub struct SocketArgs {
-    /// Queues to use: 0, 0-3 or 0,2 [default: to send one a core, to receive all]
+    /// Queues to use: 0, 0-3 or 0,2 [default: to send one a core, of a capture one in all; to receive all]
     #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
     pub queues: Option<String>,
     /// Cores to use, one worker each: 2, 2-5 or 2,4 [default: those near the NIC]

@@ -17,7 +17,8 @@ pub struct ReplayArgs {
     /// unless --pcap-speed or --rate says otherwise
     ///
     /// A rate in bit/s or per cent counts every frame with its own length. Frames that are not there in full, and those
-    /// that the interface cannot send, are left out and told. No sink is asked for, nor told of the end.
+    /// that the interface cannot send, are left out and told. No sink is asked for, nor told of the end. All leave by one
+    /// queue, in their order; over several --queues flows are spread, each of which keeps its order.
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
     /// Send the capture at so many times its recorded speed [default: 1]
@@ -77,11 +78,11 @@ impl TxArgs {
             "leave it out, and count at the other end with `ip -s link` or tcpdump",
         )?;
         let placement = self.sockets.placement()?;
-        let several = |list: Option<Vec<u32>>| list.is_some_and(|list| list.len() > 1);
+        let several = placement.cores.is_some_and(|cores| cores.len() > 1) && placement.queues.is_none();
         validate_without(
-            &[("--queues", several(placement.queues)), ("--cores", several(placement.cores))],
-            "a capture keeps its order only on one queue, with one worker",
-            "one queue and one core: --queues 0 --cores 0",
+            &[("--cores", several)],
+            "a capture is sent by one queue, in its order, unless several are named",
+            "--queues with as many, over which flows are spread, or one core",
         )
     }
 }

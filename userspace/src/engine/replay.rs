@@ -1,4 +1,4 @@
-//! The sending worker of a replay: one transmit queue, frames of a capture in their order, each when it is due. It knows
+//! The sending worker of a replay: one transmit queue, its frames of a capture in their order, each when it is due. It knows
 //! no file: frames come in slabs that another thread has filled.
 
 use super::sender::{Holdups, divide};
@@ -16,6 +16,8 @@ const CREDIT: Nanos = Nanos::from_millis(1);
 /// How a capture is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplaySpec {
+    /// The worker's number, from 0.
+    pub worker: u16,
     /// Frames a turn at the most.
     pub batch: u32,
     /// How long to send; None until the frames end.
@@ -30,6 +32,7 @@ pub struct ReplaySpec {
 pub struct ReplayWorker<P> {
     port: P,
     film: Film,
+    number: u16,
     batch: usize,
     progress: Arc<Progress>,
     holdups: Holdups,
@@ -86,6 +89,7 @@ impl<P: TxPort> ReplayWorker<P> {
         Self {
             port,
             film,
+            number: spec.worker,
             batch: spec.batch as usize,
             progress,
             holdups: Holdups::default(),
@@ -127,7 +131,7 @@ impl<P: TxPort> ReplayWorker<P> {
         let invalid = self.port.invalid().min(self.submitted);
         let (completed, in_flight) = divide(self.submitted, self.completed, invalid);
         TxBooks {
-            worker: 0,
+            worker: self.number,
             lanes: Vec::new(),
             built: self.film.built,
             submitted: self.submitted,

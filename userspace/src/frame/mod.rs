@@ -18,6 +18,7 @@ mod plausible;
 pub mod probe;
 pub mod reason;
 mod remainder;
+pub mod same_flow;
 pub mod shape;
 pub mod shaped;
 pub mod sizes;

@@ -25,12 +25,17 @@ fn feeder(bytes: &[u8]) -> Feeder {
         fit: Fit { mtu: 1_500, chunk: 3_840 },
         loops: 1,
         count: None,
+        queues: ONE,
     }
 }
 
+/// Every frame by the same queue.
+const ONE: Queues = Queues { number: 1, flow: |_| 0 };
+
 /// Every frame's first byte, length and due time, and the rest of what there is to know.
 fn play(feeder: Feeder, most: usize) -> (Vec<(u8, usize, u64)>, Option<u64>, Tally) {
-    let (mut reel, thread) = feeder.start().unwrap();
+    let (reels, thread) = feeder.start().unwrap();
+    let mut reel = reels.into_iter().next().unwrap();
     let (mut frames, mut end) = (Vec::new(), None);
     while frames.len() < most {
         match reel.peek() {
@@ -87,17 +92,18 @@ fn a_capture_that_is_not_kept_loops_from_its_file() {
         let (full, filled) = sync_channel(2);
         (0..2).for_each(|_| used.send(Slab::new()).unwrap());
         let feeder = Feeder { loops: 2, ..feeder(&many.bytes) };
-        let out = Out { slab: None, empty, full, left: None };
+        let outs = vec![Out { slab: None, empty, full }];
         let table = Timetable::new(feeder.timing);
-        let mut reading = Reading { feeder, table, tally: Tally::default(), out };
+        let mut reading = Reading { feeder, table, tally: Tally::default(), outs, left: None };
         assert!(reading.first_pass(kept).is_continue());
         reading.table.again();
         let again = match kept {
             Some(kept) => reading.pass_from_memory(kept),
-            None => reading.pass_from_file(|reading, record| reading.send(&record.bytes, record.at)),
+            None => reading.pass_from_file(|reading, record| reading.send(&record.bytes, record.at, 0)),
         };
         assert!(again.is_continue());
-        reading.out.finish(reading.table.end());
+        let end = reading.table.end();
+        reading.outs.iter_mut().for_each(|out| out.finish(end));
         (filled.try_iter().map(|slab| slab.len()).sum::<usize>(), reading.table.end())
     };
     assert_eq!(reading(&mut None), reading(&mut Some(Kept::default())));
@@ -163,4 +169,50 @@ fn a_look_tells_what_cannot_be_sent() {
         look(&folder.path().join("none")),
         Err(CaptureError::Io("No such file or directory".to_owned()))
     );
+}
+
+/// What each of several queues sends, by first byte and due time; taken in turn, as several senders would.
+fn play_all(feeder: Feeder) -> Vec<Vec<(u8, u64)>> {
+    let (mut reels, thread) = feeder.start().unwrap();
+    let mut seen = vec![Vec::new(); reels.len()];
+    let mut over = vec![None; reels.len()];
+    while over.iter().any(Option::is_none) {
+        for ((reel, seen), over) in reels.iter_mut().zip(&mut seen).zip(&mut over) {
+            match reel.peek() {
+                Next::Frame(len, due) => {
+                    let mut buf = vec![0; len];
+                    reel.take(&mut buf);
+                    seen.push((buf[0], due.0));
+                }
+                Next::Waiting => thread::yield_now(),
+                Next::Over(at) => *over = Some(at),
+            }
+        }
+    }
+    assert!(over.iter().all(|end| *end == over[0]), "{over:?}");
+    thread.join().unwrap();
+    seen
+}
+
+#[test]
+fn the_frames_of_a_flow_leave_by_one_queue_in_their_order_and_at_their_times() {
+    let numbers = [4u8, 1, 2, 3, 7, 5, 8, 6];
+    let pcap = (0u32..)
+        .zip(numbers)
+        .fold(Pcap::new(Order::Little, true), |pcap, (at, n)| pcap.record(5, at * 100, &frame(n, 60), 60));
+    let by_first = Queues { number: 3, flow: |frame| u64::from(frame[0]) };
+    let expected = |queue: u8, times: u64| -> Vec<(u8, u64)> {
+        let pass = (0u64..).zip(numbers).filter(|(_, n)| n % 3 == queue);
+        // The last gap is that of the capture's end.
+        (0..times).flat_map(|time| pass.clone().map(move |(at, n)| (n, time * 800 + at * 100))).collect()
+    };
+    for loops in [1, 3] {
+        let seen = play_all(Feeder { queues: by_first, loops, ..feeder(&pcap.bytes) });
+        assert_eq!(seen, [0, 1, 2].map(|queue| expected(queue, loops)));
+    }
+    let some = play_all(Feeder { queues: by_first, loops: 0, count: Some(13), ..feeder(&pcap.bytes) });
+    assert_eq!(some.iter().map(Vec::len).sum::<usize>(), 13);
+    let alone = Queues { number: 4, flow: |_| 6 };
+    let seen = play_all(Feeder { queues: alone, ..feeder(&pcap.bytes) });
+    assert_eq!(seen.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 8, 0]);
 }

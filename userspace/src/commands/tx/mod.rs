@@ -123,7 +123,7 @@ impl<'a> Sender<'a> {
         let replay = Replay::open(config, &facts, longest)?;
         let cores =
             placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Lowest)?;
-        // Two queues would not keep the order of a capture.
+        // Only flow by flow would several queues keep the order of a capture: they must be asked for.
         let limit = if replay.is_some() { 1 } else { u32::try_from(cores.len()).unwrap_or(u32::MAX) };
         let queues =
             placement::queues(&facts.name, config.placement.queues.as_deref(), facts.tx_queues, limit)?;
@@ -267,12 +267,14 @@ impl<'a> Sender<'a> {
         let mut workers: Vec<(u32, Box<dyn Worker>)> = Vec::new();
         let ports = std::mem::take(&mut self.ports);
         if let Some(replay) = &mut self.replay {
-            let (reel, timing) = replay.start(self.config.count)?;
+            let queues = u16::try_from(ports.len()).unwrap_or(u16::MAX);
+            let (reels, timing) = replay.start(self.config.count, queues)?;
             let (batch, duration) = (self.config.batch, self.config.duration);
-            let spec = ReplaySpec { batch, duration, timing, slots: ports.first().map_or(0, XskTx::slots) };
-            let seated = ports.into_iter().zip(&self.seats).zip(progress).next();
-            workers.extend(seated.map(|((port, seat), progress)| -> (u32, Box<dyn Worker>) {
-                (seat.core, Box::new(ReplayWorker::new(port, reel, spec, Arc::clone(progress))))
+            let seated = (0u16..).zip(ports).zip(reels).zip(self.seats.iter().zip(progress));
+            workers.extend(seated.map(|(((worker, port), reel), (seat, progress))| {
+                let spec = ReplaySpec { worker, batch, duration, timing, slots: port.slots() };
+                let worker = ReplayWorker::new(port, reel, spec, Arc::clone(progress));
+                (seat.core, Box::new(worker) as Box<dyn Worker>)
             }));
             return Ok(placement::crews(workers));
         }

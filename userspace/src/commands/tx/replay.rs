@@ -2,11 +2,12 @@
 //! be wrong with it. Knows no frame of it.
 
 use super::offer;
-use crate::capture::{self, CaptureError, Feeder, Fit, Reel, Tally};
+use crate::capture::{self, CaptureError, Feeder, Fit, Queues, Reel, Tally};
 use crate::commands::Failure;
 use crate::config::{self, TxConfig};
 use crate::engine::TxBooks;
 use crate::finding::{Code, Finding, Severity};
+use crate::frame::same_flow;
 use crate::host::InterfaceFacts;
 use crate::pace::Timing;
 use crate::report::{Offered, OfferedPcap};
@@ -57,18 +58,19 @@ impl Replay {
         Ok(Some(Self { file, plan, timing, rate, fit, reader: None, tally: None }))
     }
 
-    /// Starts to read ahead; gives what is to be sent, and by what it is timed.
+    /// Starts to read ahead; gives what each of so many queues sends, and by what it is timed.
     ///
     /// # Errors
     /// When the thread cannot be made.
-    pub fn start(&mut self, count: Option<u64>) -> Result<(Reel, Timing), Failure> {
+    pub fn start(&mut self, count: Option<u64>, queues: u16) -> Result<(Vec<Reel>, Timing), Failure> {
         let (timing, fit, loops) = (self.timing, self.fit, self.plan.loops);
-        let feeder = Feeder { file: Arc::clone(&self.file), timing, fit, loops, count };
-        let (reel, reader) = feeder
+        let queues = Queues { number: queues, flow: same_flow::hash_of };
+        let feeder = Feeder { file: Arc::clone(&self.file), timing, fit, loops, count, queues };
+        let (reels, reader) = feeder
             .start()
             .map_err(|e| Failure::system(self.name(), "its reading thread could not be started", &e))?;
         self.reader = Some(reader);
-        Ok((reel, timing))
+        Ok((reels, timing))
     }
 
     /// Waits for the reader, whose frames nobody takes any more.

@@ -1,7 +1,7 @@
 //! The replay over a wire in memory and a clock that the test turns.
 
 use super::*;
-use crate::capture::{Feeder, Fit, Tally};
+use crate::capture::{Feeder, Fit, Queues, Tally};
 use crate::memory_port::{Event, Faults, MemoryTx, WireHandle, wire};
 use std::io::Write;
 use std::sync::Mutex;
@@ -34,8 +34,9 @@ struct Bench {
 /// 64 slots, recorded times.
 fn bench(frames: &[(u32, usize)], timing: Timing, duration: Option<Nanos>) -> Bench {
     let fit = Fit { mtu: 1_500, chunk: 2_048 };
-    let (reel, thread) =
-        Feeder { file: capture(frames), timing, fit, loops: 1, count: None }.start().unwrap();
+    let queues = Queues { number: 1, flow: |_| 0 };
+    let feeder = Feeder { file: capture(frames), timing, fit, loops: 1, count: None, queues };
+    let (mut reels, thread) = feeder.start().unwrap();
     let seen = Seen::default();
     let told = Arc::clone(&seen);
     let (port, _) = wire(1, 4_096, 64, Faults::none(1), move |event, frame| {
@@ -43,8 +44,8 @@ fn bench(frames: &[(u32, usize)], timing: Timing, duration: Option<Nanos>) -> Be
         told.lock().unwrap().push((frame[0], frame.len()));
     });
     let wire = port.handle();
-    let spec = ReplaySpec { batch: 8, duration, timing, slots: 64 };
-    let mut worker = ReplayWorker::new(port, reel, spec, Arc::default());
+    let spec = ReplaySpec { worker: 0, batch: 8, duration, timing, slots: 64 };
+    let mut worker = ReplayWorker::new(port, reels.remove(0), spec, Arc::default());
     worker.begin(Nanos(1_000));
     Bench { worker, wire, seen, thread }
 }
