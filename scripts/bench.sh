@@ -236,7 +236,7 @@ stream_rows() {
     row transmit "xsk-gen tx --pcap" "xsk-gen tx"
     link_up 2
     ip -n "$FAR" link set dev v1 xdpdrv obj "$WORK/drop.o" sec xdp
-    row transmit "xsk-gen tx --pcap --queues 0-1" "tcpreplay of 64 flows"
+    row transmit "xsk-gen tx --pcap, two queues" "tcpreplay, 64 flows"
     link_up 1
 }
 

@@ -21,8 +21,8 @@ command_of() {
         ours tx v0 --dst-mac "$FAR_MAC" --stream "$ROOT/scripts/bench/four-fields.toml" --duration "$LIMIT_S"
         ;;
     "xsk-gen tx --pcap") ours tx v0 --pcap "$WORK/frame.pcap" --rate max --loop 0 --duration "$LIMIT_S" ;;
-    "xsk-gen tx --pcap --queues 0-1")
-        QUEUES=0-1 ours tx v0 --pcap "$WORK/flows.pcap" --rate max --loop 0 --duration "$LIMIT_S"
+    "xsk-gen tx --pcap, two queues")
+        QUEUES=0-1 ours tx v0 --cores 0-1 --pcap "$WORK/flows.pcap" --rate max --loop 0 --duration "$LIMIT_S"
         ;;
     "xsk-gen rx") ours rx v1 --duration "$LIMIT_S" ;;
     "xsk-gen rx --no-verify") ours rx v1 --duration "$LIMIT_S" --no-verify ;;
@@ -37,7 +37,7 @@ command_of() {
     tcpreplay)
         there tcpreplay && printf '%s\n' tcpreplay --topspeed --loop=0 --preload-pcap --intf1=v0 "$WORK/frame.pcap"
         ;;
-    "tcpreplay of 64 flows")
+    "tcpreplay, 64 flows")
         there tcpreplay && printf '%s\n' tcpreplay --topspeed --loop=0 --preload-pcap --intf1=v0 "$WORK/flows.pcap"
         ;;
     # Its size counts the FCS, as ours does.
