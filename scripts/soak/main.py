@@ -106,6 +106,9 @@ def soak(args, tools):
 def main():
     args = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        # Under nohup: a handler is not handed on to children as an ignored signal is, and they are to hear theirs.
+        signal.signal(signal.SIGHUP, lambda *_: None)
     folder = tempfile.mkdtemp(prefix="xsk-gen-soak-")
     try:
         tools = (args.binary, compile_drop(folder), known_codes(args.binary), folder)

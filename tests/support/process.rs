@@ -1,10 +1,11 @@
 //! Programs that run beside the test: their output goes to files, they are waited for with a deadline, and they end
 //! with the test. Knows nothing of what they print.
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigHandler, Signal, kill, signal};
 use nix::unistd::Pid;
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
@@ -23,6 +24,19 @@ pub fn until(what: &str, deadline: Duration, mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(start.elapsed() < deadline, "waited {deadline:?} for: {what}");
         std::thread::sleep(PAUSE);
+    }
+}
+
+/// `command` with SIGHUP as a terminal's shell hands it on: a suite that runs under nohup ignores it, and so would the
+/// program, which is told by that to outlive the terminal.
+#[allow(unsafe_code, reason = "the disposition of a child can be set only between fork and exec")]
+fn hearing_sighup(command: &mut Command) -> &mut Command {
+    // SAFETY: sigaction(2) is async-signal-safe, and the closure does nothing else.
+    unsafe {
+        command.pre_exec(|| {
+            signal(Signal::SIGHUP, SigHandler::SigDfl)?;
+            Ok(())
+        })
     }
 }
 
@@ -55,7 +69,7 @@ impl Running {
     pub fn start(command: &mut Command) -> Self {
         let (stdout, stderr) = (NamedTempFile::new().unwrap(), NamedTempFile::new().unwrap());
         let line = line_of(command);
-        let child = command
+        let child = hearing_sighup(command)
             .stdin(Stdio::null())
             .stdout(stdout.reopen().unwrap())
             .stderr(stderr.reopen().unwrap())
