@@ -55,9 +55,11 @@ fn both_ends_are_given_the_same_flags_or_the_same_file() {
     for (both, sender) in cases {
         let Some(lab) = NetLab::new(1) else { return };
         let rx = sink(&lab, both);
-        let sender = [&["--json", "--quiet"], both, sender, &SHORT[..]].concat();
+        let sender = [&["--json", "--quiet", "--seed", "7"], both, sender, &SHORT[..]].concat();
         let tx = only(&reports(&lab.start(End::A, "tx", &sender).wait(RUN).expect_code(0)));
-        check(&tx, &only(&reports(&rx.interrupt(RUN).expect_code(0))));
+        let rx = only(&reports(&rx.interrupt(RUN).expect_code(0)));
+        check(&tx, &rx);
+        assert!(*tx.at("/offered/seed") == 7 && *rx.at("/offered/seed") == 7, "{rx}");
     }
 }
 

@@ -52,10 +52,10 @@ impl HeaderArgs {
         args: &AddressArgs,
         address: &Addressing,
     ) -> Result<StreamSet, ConfigError> {
-        let seed = validate_seed(load.seed.as_deref())?;
+        let stated = validate_seed(load.seed.as_deref())?;
         if let Some(path) = &self.stream {
             self.validate_file_alone(load, args)?;
-            return read_file(path, seed);
+            return read_file(path, stated);
         }
         let headers = Headers {
             dscp: validate_dscp(args.dscp.as_deref())?,
@@ -64,9 +64,10 @@ impl HeaderArgs {
         };
         self.validate_l2(args)?;
         let layers = headers.layers(address);
-        let sizes = validate_sizes(load.size.as_deref(), &layers, seed.unwrap_or(0))?;
+        let seed = stated.unwrap_or(0);
+        let sizes = validate_sizes(load.size.as_deref(), &layers, seed)?;
         let flows = validate_flows(load.flows.as_deref(), address.l2, address.src_port)?;
-        Ok(StreamSet::one(layers, sizes, flows))
+        Ok(StreamSet::one(layers, sizes, flows).seeded(seed))
     }
 
     /// What a sink must know; None where the probes lie behind plain headers. It is told the headers with every number of

@@ -33,7 +33,11 @@ pub struct StreamPlan {
 
 /// The streams of a sender, at least one; some weight is not zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StreamSet(Vec<StreamPlan>);
+pub struct StreamSet {
+    streams: Vec<StreamPlan>,
+    /// What their series were named by.
+    seed: u64,
+}
 
 impl StreamPlan {
     /// Where everything lies in its frames, with made-up addresses for those that are open.
@@ -97,7 +101,7 @@ impl StreamSet {
     /// A set of streams; None where there is none, or none that ever takes its turn.
     #[must_use]
     pub fn new(streams: Vec<StreamPlan>) -> Option<Self> {
-        streams.iter().any(|stream| stream.weight > 0).then_some(Self(streams))
+        streams.iter().any(|stream| stream.weight > 0).then_some(Self { streams, seed: 0 })
     }
 
     /// The one stream of a run without a word about its headers.
@@ -110,33 +114,46 @@ impl StreamSet {
     #[must_use]
     pub fn one(layers: Vec<Layer>, sizes: Sizes, flows: u32) -> Self {
         let (name, modifiers) = ("stream-1".to_owned(), Vec::new());
-        Self(vec![StreamPlan { name, weight: 1, sizes, flows, layers, modifiers }])
+        let streams = vec![StreamPlan { name, weight: 1, sizes, flows, layers, modifiers }];
+        Self { streams, seed: 0 }
+    }
+
+    /// The same streams, whose series were named by `seed`.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// What names the series of everything random in the run; 0 unless it was stated.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// The streams, by number.
     #[must_use]
     pub fn streams(&self) -> &[StreamPlan] {
-        &self.0
+        &self.streams
     }
 
     /// The first one, from whose headers those of the control frames are taken.
     #[must_use]
     pub fn first(&self) -> Option<&StreamPlan> {
-        self.0.first()
+        self.streams.first()
     }
 
     /// Whose turn it is, place by place.
     #[must_use]
     pub fn pattern(&self) -> Vec<u16> {
-        mix::pattern(&self.0.iter().map(|stream| stream.weight).collect::<Vec<_>>())
+        mix::pattern(&self.streams.iter().map(|stream| stream.weight).collect::<Vec<_>>())
     }
 
     /// The shortest and the longest frame.
     #[must_use]
     pub fn bounds(&self) -> (FrameSize, FrameSize) {
         let of = |stream: &StreamPlan| stream.sizes.bounds();
-        let shortest = self.0.iter().map(|stream| of(stream).0).min().unwrap_or(FrameSize::MIN);
-        (shortest, self.0.iter().map(|stream| of(stream).1).max().unwrap_or(FrameSize::MIN))
+        let shortest = self.streams.iter().map(|stream| of(stream).0).min().unwrap_or(FrameSize::MIN);
+        (shortest, self.streams.iter().map(|stream| of(stream).1).max().unwrap_or(FrameSize::MIN))
     }
 
     /// The one length, where all frames have the same.
@@ -152,7 +169,7 @@ impl StreamSet {
         // Exact to a 65,536th of a byte, and small enough for rates of any link.
         const UNIT: u128 = 1 << 16;
         let (mut frames, mut bytes) = (0u128, 0u128);
-        for stream in &self.0 {
+        for stream in &self.streams {
             let (weight, mean) = (u128::from(stream.weight), stream.sizes.mean());
             frames += weight;
             bytes += weight * u128::from(mean.bytes) * UNIT / u128::from(mean.frames.max(1));
@@ -170,7 +187,7 @@ impl StreamSet {
     pub fn shapes(&self, port: Option<u16>) -> Vec<Shape> {
         let port = port.or(Some(Defaults::BENCHMARK.dst_port));
         let told = |plan: &StreamPlan| plan.shape(port).filter(|shape| !plan.is_plain(shape, port));
-        let mut shapes: Vec<Shape> = self.0.iter().filter_map(told).collect();
+        let mut shapes: Vec<Shape> = self.streams.iter().filter_map(told).collect();
         shapes.dedup();
         shapes
     }
@@ -178,7 +195,7 @@ impl StreamSet {
     /// Flows of each stream.
     #[must_use]
     pub fn flows(&self) -> Vec<u32> {
-        self.0.iter().map(|stream| stream.flows).collect()
+        self.streams.iter().map(|stream| stream.flows).collect()
     }
 }
 

@@ -224,7 +224,7 @@ impl Offer {
             flows: self.config.streams.flows(),
             spaces: self.workers.saturating_mul(self.number_of_streams()),
             l3_offset: self.l3_offset(),
-            seed: 0,
+            seed: self.config.streams.seed(),
             batch: self.config.batch,
             verify: self.config.verify,
             addresses: Addresses::of(&self.stack),

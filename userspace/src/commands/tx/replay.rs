@@ -124,7 +124,7 @@ impl Replay {
             count: config.count,
             duration_s: config.duration.map(Nanos::as_secs_f64),
             flows: None,
-            seed: 0,
+            seed: config.streams.seed(),
             run_tag: None,
             batch: config.batch,
             spaces: 0,

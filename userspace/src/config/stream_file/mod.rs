@@ -43,8 +43,9 @@ pub fn read_streams(name: &str, text: &str, seed: Option<u64>) -> Result<StreamS
     let root = Node::root(source, &document);
     let table = root.table(&["seed", "stream"], FORM)?;
     let own = table.number("seed", u64::MAX, "a seed has 64 bits", 0)?;
-    let streams = streams(&table, seed.unwrap_or(own))?;
-    StreamSet::new(streams)
+    let seed = seed.unwrap_or(own);
+    StreamSet::new(streams(&table, seed)?)
+        .map(|streams| streams.seeded(seed))
         .ok_or_else(|| root.refuse("the weights sum up to 0, so no stream ever sends", "weight = 1 or more"))
 }
 

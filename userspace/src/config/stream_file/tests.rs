@@ -152,6 +152,7 @@ fn series_differ_by_field_and_stream_and_are_the_same_each_time() {
     let other = read_streams("t.toml", text, Some(10)).unwrap();
     assert!(seeds(&other).iter().all(|seed| !own.contains(seed)));
     assert_eq!(seeds(&read_streams("t.toml", text, Some(9)).unwrap()), own);
+    assert_eq!((read(text).seed(), other.seed()), (9, 10));
 }
 
 #[test]
