@@ -358,7 +358,9 @@ fn what_the_parser_refuses_names_the_flag() {
         let message = usage_error(&args);
         assert!(message.starts_with("error: ") && message.contains(name), "{line}: {message}");
     }
-    assert!(usage_error(&["man", "fly"]).contains("one of tx, rx, demo"));
+    assert!(usage_error(&["man", "fly"]).contains("one of tx, rx, reflect, demo"));
+    let others = usage_error(&["reflect", "--iface", "no-such", "--match", "any"]);
+    assert!(others.contains("only frames of xsk-gen are sent back"), "{others}");
 }
 
 #[test]

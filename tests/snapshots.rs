@@ -34,7 +34,7 @@ fn help(args: &[&str]) -> String {
 fn help_of_each_command() {
     assert_snapshot("help.txt", &help(&["--help"]));
     assert_snapshot("help-short.txt", &help(&["-h"]));
-    for command in ["tx", "rx", "demo", "explain", "schema", "completions", "man"] {
+    for command in ["tx", "rx", "reflect", "demo", "explain", "schema", "completions", "man"] {
         assert_snapshot(&format!("help-{command}.txt"), &help(&[command, "--help"]));
     }
 }

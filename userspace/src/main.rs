@@ -97,6 +97,10 @@ fn run(command: Command) -> Result<ExitCode, Trouble> {
             let config = RxConfig::try_from(*args)?;
             return Ok(measure(&config.output, |interrupt| rx::run(&config, interrupt)));
         }
+        Command::Reflect(args) => {
+            let config = RxConfig::try_from(*args)?;
+            return Ok(measure(&config.output, |interrupt| rx::run(&config, interrupt)));
+        }
         Command::Demo(args) => {
             let config = DemoConfig::try_from(*args)?;
             return Ok(measure(&config.tx.output, |interrupt| demo::run(&config, interrupt)));

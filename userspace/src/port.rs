@@ -123,3 +123,27 @@ pub trait RxPort {
     /// What was dropped in front of this port so far; None when it cannot be read.
     fn drops(&self) -> Option<RxDrops>;
 }
+
+/// What becomes of a received frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forward {
+    /// It leaves again, as it lies there now.
+    Send,
+    /// It ends here.
+    Drop,
+}
+
+/// Where frames arrive and leave again, each in the memory that it came in.
+pub trait EchoPort {
+    /// Lends up to `max` frames that have arrived to `edit`, which also hears whether there is room for one more to
+    /// leave; without room none does. Returns how many arrived.
+    fn turn(&mut self, max: usize, edit: impl FnMut(&mut [u8], bool) -> Forward) -> Result<usize, PortError>;
+    /// Tells the driver to look at the rings, if it needs to be told.
+    fn kick(&mut self) -> Result<(), PortError>;
+    /// Takes back what has left; returns how many frames.
+    fn reclaim(&mut self) -> Result<usize, PortError>;
+    /// Frames given to the driver that have not come back.
+    fn in_flight(&self) -> usize;
+    /// What was dropped in front of this port so far; None when it cannot be read.
+    fn drops(&self) -> Option<RxDrops>;
+}

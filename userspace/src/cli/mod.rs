@@ -6,6 +6,7 @@ mod explain;
 mod groups;
 mod headers;
 mod recording;
+mod reflect;
 mod replay;
 mod rx;
 mod tx;
@@ -15,6 +16,7 @@ pub use explain::ExplainArgs;
 pub use groups::{AddressArgs, LoadArgs, OutputArgs, ProbeArgs, SocketArgs};
 pub use headers::HeaderArgs;
 pub use recording::RecordingArgs;
+pub use reflect::ReflectArgs;
 pub use replay::ReplayArgs;
 pub use rx::RxArgs;
 pub use tx::TxArgs;
@@ -73,6 +75,8 @@ pub enum Command {
     Tx(Box<TxArgs>),
     /// Receive frames on an interface: count, verify, measure
     Rx(Box<RxArgs>),
+    /// Send the frames of a run back to where they came from: the far end of a round trip
+    Reflect(Box<ReflectArgs>),
     /// Try it without a NIC: tx and rx on a veth pair in private network namespaces
     Demo(Box<DemoArgs>),
     /// Explain a finding by its code, or list them all

@@ -2,7 +2,7 @@
 
 use super::{HeaderArgs, OutputArgs, ProbeArgs, RecordingArgs, SocketArgs};
 use crate::config::{
-    ConfigError, DEFAULT_PORT, DEFAULT_RX_RING, DEFAULT_WAIT_LINK, Match, RxConfig, validate_answer,
+    ConfigError, DEFAULT_PORT, DEFAULT_RX_RING, DEFAULT_WAIT_LINK, Match, Role, RxConfig, validate_answer,
     validate_count, validate_iface, validate_match, validate_port, validate_run_tag, validate_span,
     validate_wait, validate_without,
 };
@@ -103,6 +103,7 @@ impl RxArgs {
         let (rings, batch) = self.sockets.rings(DEFAULT_RX_RING)?;
         let matches = self.matches()?;
         Ok(RxConfig {
+            role: Role::Sink,
             iface: self.iface.map(|name| validate_iface("--iface", &name)).transpose()?,
             placement: self.sockets.placement()?,
             rings,

@@ -6,7 +6,7 @@ use super::placement;
 use super::privileges::{self, Needs};
 use super::rx::{Sink, UntilEnd};
 use super::tx::{KnownPeer, Sender};
-use crate::config::{DEFAULT_RX_RING, Match, RxConfig, TxConfig};
+use crate::config::{DEFAULT_RX_RING, Match, Role, RxConfig, TxConfig};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{InterfaceFacts, process};
 use crate::report::Report;
@@ -45,6 +45,7 @@ fn two_interfaces(iface: &str, sink: &str) -> Result<(), Finding> {
 /// The sink that goes with a sender: everything that both ends share is the sender's choice.
 fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
     RxConfig {
+        role: Role::Sink,
         iface: Some(iface.to_owned()),
         placement: crate::config::Placement::default(),
         rings: crate::config::Rings { ring: None, frames: None, hugepages: config.rings.hugepages },

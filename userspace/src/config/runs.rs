@@ -55,9 +55,32 @@ pub struct TxConfig {
     pub output: Output,
 }
 
-/// What `rx` is to do.
+/// What becomes of the frames of a run that arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    /// They end here: `rx`.
+    #[default]
+    Sink,
+    /// They are sent back: `reflect`.
+    Reflector,
+}
+
+impl Role {
+    /// The command of that role.
+    #[must_use]
+    pub const fn command(self) -> &'static str {
+        match self {
+            Self::Sink => "rx",
+            Self::Reflector => "reflect",
+        }
+    }
+}
+
+/// What `rx` or `reflect` is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RxConfig {
+    /// What becomes of frames that are received.
+    pub role: Role,
     /// The interface that receives; None for the only one that would do.
     pub iface: Option<String>,
     /// Queues and cores.

@@ -1,10 +1,12 @@
 //! One turn of work over a port, and the threads that take turns. It knows frames, pacing and measuring; it knows no
 //! interface, no socket and no Report. Time is an argument.
 
+mod echo_tally;
 mod feed;
 mod latch;
 mod load;
 mod progress;
+mod reflect;
 mod replay;
 mod run;
 mod rx;
@@ -12,10 +14,12 @@ mod sender;
 mod tally;
 mod tx;
 
+pub use echo_tally::EchoTally;
 pub use feed::{Feed, LaneBooks};
 pub use latch::{Latch, SILENCE_AFTER_END, Shape};
 pub use load::Load;
 pub use progress::Progress;
+pub use reflect::{Inlet, Reflector};
 pub use replay::{ReplaySpec, ReplayWorker};
 pub use run::{Crew, Outcome, Running, start};
 pub use rx::{ControlFrame, MAX_RUNS, RxSpec, RxWorker};

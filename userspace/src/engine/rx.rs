@@ -1,10 +1,10 @@
 //! The receiving worker: one queue, every run that arrives on it.
 
 use super::latch::Latch;
-use super::{Books, Load, Progress, RxTally, Turn, Worker};
+use super::{Books, Inlet, Load, Progress, RxTally, Turn, Worker};
 use crate::capture::Tap;
 use crate::frame::{Control, Inspected, Inspector, Probe, Reason, control, extend_sent};
-use crate::port::{PortError, RxDrops, RxPort};
+use crate::port::{Forward, PortError, RxDrops};
 use crate::units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -73,11 +73,13 @@ struct TallyBook {
     /// Drops when the open tally began, and when they were last read.
     drops_before: RxDrops,
     drops_now: Option<RxDrops>,
+    /// Frames that were sent back of runs that are closed and have not come back.
+    owed: u64,
     /// Sums of all closed tallies.
     earlier: RxTally,
 }
 
-impl<P: RxPort> RxWorker<P> {
+impl<P: Inlet> RxWorker<P> {
     /// A worker that serves `port`; control frames go to `control` and are counted when it is full.
     pub fn new(
         port: P,
@@ -95,6 +97,7 @@ impl<P: RxPort> RxWorker<P> {
             fruitful: false,
             drops_before: RxDrops::default(),
             drops_now: None,
+            owed: 0,
             earlier: RxTally::forgotten(None),
         };
         let (last_frame, drops_read, tap) = (Nanos(0), Nanos(0), None);
@@ -110,12 +113,16 @@ impl<P: RxPort> RxWorker<P> {
     fn receive(&mut self) -> Result<usize, PortError> {
         let Self { port, spec, latch, control, book, tap, .. } = self;
         book.follow(latch.epoch());
+        if P::ECHOES {
+            book.came_back(port.reclaim()? as u64);
+        }
         let mut arrived = None;
         let (mut probes, mut others) = (false, false);
-        let n = port.recv(spec.batch as usize, |frame| {
+        let n = port.take(spec.batch as usize, |frame, room| {
             // The clock is read once a turn, and only when there is something to time.
             let now = *arrived.get_or_insert_with(spec.clock);
             let mut counts = false;
+            let before = book.open.probes;
             match spec.inspector.inspect(frame.bytes) {
                 Inspected::Probe { probe } if book.admits(&probe, latch, now) => {
                     counts = true;
@@ -139,6 +146,11 @@ impl<P: RxPort> RxWorker<P> {
             {
                 tap.keep(frame.bytes, frame.wire_len, now);
             }
+            let leaves = P::ECHOES && book.open.probes > before;
+            if leaves {
+                book.open.echo.leave(frame.wire_len, room);
+            }
+            if leaves && room { Forward::Send } else { Forward::Drop }
         })?;
         book.fruitful = probes || others;
         if others {
@@ -153,13 +165,16 @@ impl<P: RxPort> RxWorker<P> {
         if n > 0 {
             self.progress.set_arrived();
         }
+        if P::ECHOES {
+            self.port.kick()?;
+        }
         Ok(n)
     }
 
     fn read_drops(&mut self, now: Nanos) {
         if now - self.drops_read >= DROPS_PERIOD {
             self.drops_read = now;
-            self.book.drops_now = self.port.drops();
+            self.book.drops_now = self.port.dropped();
             self.progress.set_drops(self.book.drops_now.unwrap_or_default().frames());
             self.progress.set_looked(now);
             if let Some(tap) = &mut self.tap {
@@ -217,6 +232,13 @@ impl TallyBook {
         }
     }
 
+    /// Books frames that were sent back and that the driver is done with: first those of runs that are closed.
+    fn came_back(&mut self, frames: u64) {
+        let closed = frames.min(self.owed);
+        self.owed -= closed;
+        self.open.echo.completed += frames - closed;
+    }
+
     /// One-way latency, where the sender's clock is ours.
     #[inline]
     fn time(&mut self, probe: &Probe, clock_id: u16, now: Nanos) {
@@ -241,6 +263,7 @@ impl TallyBook {
         let queue = self.open.queue;
         let mut closed = std::mem::replace(&mut self.open, RxTally::new(epoch, run, queue));
         closed.close();
+        self.owed += closed.echo.in_flight();
         closed.drops = self.drops_now.map(|now| now.since(self.drops_before));
         self.earlier.merge_sums(&closed);
         self.drops_before = self.drops_now.unwrap_or(self.drops_before);
@@ -259,7 +282,7 @@ impl TallyBook {
     }
 }
 
-impl<P: RxPort + Send> Worker for RxWorker<P> {
+impl<P: Inlet + Send> Worker for RxWorker<P> {
     fn begin(&mut self, now: Nanos) {
         self.last_frame = now;
         self.drops_read = now;
@@ -287,11 +310,11 @@ impl<P: RxPort + Send> Worker for RxWorker<P> {
     fn end(&mut self, _now: Nanos) {}
 
     fn drain(&mut self, _now: Nanos) -> bool {
-        !matches!(self.receive(), Ok(n) if n > 0)
+        !matches!(self.receive(), Ok(n) if n > 0) && self.port.idle()
     }
 
     fn into_books(mut self: Box<Self>) -> Books {
-        self.book.drops_now = self.port.drops();
+        self.book.drops_now = self.port.dropped();
         self.book.roll(u32::MAX, None);
         Books::Rx(self.book.forgotten.into_iter().chain(self.book.closed).collect())
     }

@@ -1,7 +1,7 @@
 //! What one receive worker counted of one run, and how the tallies of several workers become one.
 
-use super::Load;
 use super::latch::{Latch, Shape};
+use super::{EchoTally, Load};
 use crate::frame::{Probe, Reason};
 use crate::measure::seq::MAX_FLOWS;
 use crate::measure::{Latency, PackedLatency, SequenceBooks, SequenceCounts, Sizes};
@@ -58,6 +58,8 @@ pub struct RxTally {
     pub foreign_clock: u64,
     /// What the port's carrier dropped within the run.
     pub drops: Option<RxDrops>,
+    /// What was sent back of it.
+    pub echo: EchoTally,
     /// What the turns cost from the first frame of the run to the last: a sink that waits is not at work.
     pub load: Load,
 }
@@ -95,6 +97,7 @@ impl RxTally {
             packed: PackedLatency::default(),
             foreign_clock: 0,
             drops: None,
+            echo: EchoTally::default(),
             load: Load::default(),
         }
     }
@@ -192,6 +195,7 @@ impl RxTally {
         self.others = self.others.plus(other.others);
         self.foreign_clock += other.foreign_clock;
         self.drops = sum_of(self.drops, other.drops);
+        self.echo = self.echo.plus(other.echo);
     }
 
     /// Adds what was counted of a run that has no Report of its own: frames of another run, to this one.

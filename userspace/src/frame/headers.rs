@@ -110,7 +110,7 @@ pub fn outermost_vlan(bytes: &[u8]) -> Option<u16> {
 
 /// The innermost EtherType, and the first byte behind it.
 #[inline]
-fn behind_tags(bytes: &[u8]) -> Option<(u16, usize)> {
+pub(super) fn behind_tags(bytes: &[u8]) -> Option<(u16, usize)> {
     let mut at = ethernet::ETHER_TYPE;
     let mut kind = get_u16(bytes, at)?;
     for _ in 0..stack::MAX_VLANS {

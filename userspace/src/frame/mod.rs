@@ -24,6 +24,7 @@ pub mod shaped;
 pub mod sizes;
 pub mod stack;
 pub mod stream;
+pub mod swap;
 pub mod template;
 pub mod wire;
 
@@ -39,6 +40,7 @@ pub use reason::Reason;
 pub use shape::Shape;
 pub use stack::{L3, Stack};
 pub use stream::{Held, Place, Stream, StreamSpec};
+pub use swap::swap;
 pub use template::Template;
 
 use thiserror::Error;

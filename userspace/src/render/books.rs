@@ -1,7 +1,7 @@
 //! The books as equations with their numbers, as far as this side knows them.
 
 use super::words::{UNKNOWN, count};
-use crate::report::Balance;
+use crate::report::{Balance, Reflected};
 use crate::units::grouped;
 
 type Term<'a> = (&'a str, Option<u64>);
@@ -25,6 +25,19 @@ pub(super) fn lines(b: &Balance) -> Vec<String> {
         equation(("lost", b.lost), &[("kernel drops", b.kernel_drops), ("unexplained", b.unexplained)]),
     ];
     equations.into_iter().flatten().chain(beside(b)).collect()
+}
+
+/// What a reflector sent back.
+pub(super) fn reflected(r: &Reflected, probes: Option<u64>) -> Vec<String> {
+    let (submitted, full) = (Some(r.submitted), Some(r.ring_full));
+    let equations = [
+        equation(("probes", probes), &[("submitted", submitted), ("ring full", full)]),
+        equation(
+            ("submitted", submitted),
+            &[("completed", Some(r.completed)), ("in flight", Some(r.in_flight))],
+        ),
+    ];
+    equations.into_iter().flatten().collect()
 }
 
 /// `total = part + part`; None when nothing but one side's total is known, which another line shows.

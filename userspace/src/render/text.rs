@@ -20,6 +20,8 @@ pub fn text(report: &Report, out: &mut impl Write) -> io::Result<()> {
     section(out, "frames", &totals(&r.totals, r.balance.probes))?;
     section(out, "rate", &[rates(&r.rates, r.duration_s)])?;
     section(out, "books", &books::lines(&r.balance))?;
+    let reflected = r.reflected.map(|reflected| books::reflected(&reflected, r.balance.probes));
+    section(out, "sent back", &reflected.unwrap_or_default())?;
     section(out, "latency", &latency(r.latency_ns.as_ref(), r.latency_absent.as_deref()))?;
     section(out, "cpu", &cpu(&r.cpu))?;
     section(out, "device", &[cross_check(r)])?;

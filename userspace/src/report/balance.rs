@@ -64,7 +64,7 @@ pub struct BooksError {
     pub right: u64,
 }
 
-fn check(equation: &'static str, left: Option<u64>, right: Option<u64>) -> Result<(), BooksError> {
+pub(super) fn check(equation: &'static str, left: Option<u64>, right: Option<u64>) -> Result<(), BooksError> {
     match (left, right) {
         (Some(left), Some(right)) if left != right => Err(BooksError { equation, left, right }),
         _ => Ok(()),

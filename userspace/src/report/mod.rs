@@ -3,9 +3,11 @@
 //! A figure that this side cannot know is `None` (null in JSON), never 0. Sizes and byte counts include the FCS.
 
 mod balance;
+mod reflected;
 mod setup;
 
 pub use balance::{Balance, BooksError};
+pub use reflected::Reflected;
 pub use setup::{Engine, Host, Interface, Kind, Napi, Path, PathVerdict, Setup, XdpModeUsed, XskModeUsed};
 
 use crate::finding::{Finding, Severity};
@@ -45,6 +47,9 @@ pub struct Report {
     pub rates: Rates,
     /// The books.
     pub balance: Balance,
+    /// reflect: what was sent back; null on other commands.
+    #[serde(default)]
+    pub reflected: Option<Reflected>,
     /// One-way or round-trip latency; null with the reason in `latency_absent`.
     pub latency_ns: Option<LatencyNs>,
     /// Why there is no latency.

@@ -7,12 +7,14 @@
     reason = "xsk-rs' rings and packet memory are unsafe to touch; each block names its invariant"
 )]
 
+mod echo_port;
 mod errno;
 mod open;
 mod parts;
 mod rx_port;
 mod tx_port;
 
+pub use echo_port::XskEcho;
 pub use open::{BindMode, OpenError, Opened, SocketSpec, open};
 pub use rx_port::XskRx;
 pub use tx_port::XskTx;

@@ -1,6 +1,7 @@
 //! The receive port: frames are lent where they lie, those of several chunks put together first, and their chunks go
 //! straight back to the fill ring.
 
+use super::echo_port::{Pieces, XskEcho};
 use super::errno::after_kick;
 use super::open::{OpenError, Opened, SocketSpec};
 use super::parts::Gather;
@@ -46,6 +47,13 @@ impl XskRx {
     #[must_use]
     pub fn fd(&self) -> RawFd {
         self.rx.fd().as_raw_fd()
+    }
+
+    /// The same socket as a port that sends received chunks back. Frames of several chunks must not come.
+    #[must_use]
+    pub fn into_echo(self) -> XskEcho {
+        let Self { rx, fill, _tx: tx, _completions: completions, umem, busy_poll, spec, .. } = self;
+        XskEcho::new(Pieces { rx, fill, tx, completions, umem, busy_poll, spec })
     }
 
     /// Makes every empty `recv` drive the NIC's polling, as a socket with SO_PREFER_BUSY_POLL must.

@@ -4,7 +4,7 @@ use super::attach::{Attached, Ports, bind};
 use crate::commands::placement::{self, From as End, Seat};
 use crate::commands::sockets::{Memory, Wanted};
 use crate::commands::{Failure, afford, ground};
-use crate::config::{DEFAULT_RX_RING, RxConfig};
+use crate::config::{DEFAULT_RX_RING, Role, RxConfig};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::netdev::Direction;
 use crate::host::{InterfaceFacts, XdpFeatures, process};
@@ -27,7 +27,9 @@ pub fn affordable(config: &RxConfig, facts: &InterfaceFacts) -> Result<(), Failu
 /// Chunks that hold the longest frame, or of which it takes several.
 fn memory(config: &RxConfig, facts: &InterfaceFacts) -> Memory {
     let [longest, _] = ground::longest_frames(facts.mtu);
-    Memory::of(&config.rings, DEFAULT_RX_RING, longest)
+    let memory = Memory::of(&config.rings, DEFAULT_RX_RING, longest);
+    // A frame goes back in the chunk that it came in.
+    if config.role == Role::Reflector { memory.of_one_chunk() } else { memory }
 }
 
 /// The sockets; in count-only there are none.
@@ -46,9 +48,9 @@ pub fn ports(
     }
     let memory = memory(config, facts);
     afford::check(&facts.name, seats.len(), memory)?;
-    afford::foretell(&config.output, "rx", seats.len(), memory);
+    afford::foretell(&config.output, config.role.command(), seats.len(), memory);
     let mut ports = bind(&Wanted::new(facts, config.modes, memory, Direction::Rx), seats, attached)?;
-    ports.notes.extend(jumbo(facts, attached.mode, ports.mode, ports.memory));
+    ports.notes.extend(jumbo(facts, config.role, (attached.mode, ports.mode), ports.memory));
     Ok(ports)
 }
 
@@ -73,10 +75,15 @@ struct Missing {
 }
 
 /// Frames that the MTU lets through and that do not reach these sockets, in one finding.
-fn jumbo(facts: &InterfaceFacts, xdp: AttachMode, xsk: XskModeUsed, memory: Memory) -> Option<Finding> {
+fn jumbo(
+    facts: &InterfaceFacts,
+    role: Role,
+    modes: (AttachMode, XskModeUsed),
+    memory: Memory,
+) -> Option<Finding> {
     let [_, longest] = ground::longest_frames(facts.mtu);
     let Missing { certain, why, remedy } =
-        missing(facts, xdp, xsk, memory).filter(|_| longest > CHUNK_HOLDS_BYTES)?;
+        missing(facts, role, modes, memory).filter(|_| longest > CHUNK_HOLDS_BYTES)?;
     let are = if certain { "are" } else { "may be" };
     let what = format!(
         "the MTU of {} is above one chunk of packet memory, and longer frames {are} dropped",
@@ -93,10 +100,21 @@ fn jumbo(facts: &InterfaceFacts, xdp: AttachMode, xsk: XskModeUsed, memory: Memo
 }
 
 /// None where they do, as far as is known.
-fn missing(facts: &InterfaceFacts, xdp: AttachMode, xsk: XskModeUsed, memory: Memory) -> Option<Missing> {
+fn missing(
+    facts: &InterfaceFacts,
+    role: Role,
+    (xdp, xsk): (AttachMode, XskModeUsed),
+    memory: Memory,
+) -> Option<Missing> {
     let driver = facts.driver.as_deref().unwrap_or("the driver");
     let chunks = memory.chunks_a_frame();
     let certainly = |why: String, remedy| Some(Missing { certain: true, why, remedy });
+    if role == Role::Reflector {
+        return certainly(
+            "a reflector sends each frame back in the one that it came in".to_owned(),
+            "ip link set the MTU to 3800 at both ends",
+        );
+    }
     if chunks == 1 && xsk == XskModeUsed::Zerocopy {
         return certainly(format!("{driver} takes none of those in zero-copy mode"), "--xsk-mode copy");
     }
@@ -133,7 +151,7 @@ mod tests {
     ) -> Option<Finding> {
         let facts = InterfaceFacts { mtu, xdp_features: features, ..fixture::facts("v1", 2) };
         let [longest, _] = ground::longest_frames(mtu);
-        jumbo(&facts, modes.0, modes.1, memory(Memory::of(&Rings::default(), 64, longest)))
+        jumbo(&facts, Role::Sink, modes, memory(Memory::of(&Rings::default(), 64, longest)))
     }
 
     const COPY: (AttachMode, XskModeUsed) = (AttachMode::Native, XskModeUsed::Copy);
@@ -151,6 +169,14 @@ mod tests {
         assert!(short.why.contains("no frame of 3") && short.remedy.contains("--ring"), "{short:?}");
         let unsaid = told(9_000, Some(XdpFeatures::REDIRECT), COPY, |memory| memory).unwrap();
         assert!(unsaid.what.contains("may be") && unsaid.remedy.contains("--xdp-mode generic"), "{unsaid:?}");
+    }
+
+    #[test]
+    fn a_reflector_says_that_it_keeps_to_one_chunk() {
+        let facts = InterfaceFacts { mtu: 9_000, ..fixture::facts("v1", 2) };
+        let memory = Memory::of(&Rings::default(), 64, 9_014).of_one_chunk();
+        let told = jumbo(&facts, Role::Reflector, COPY, memory).unwrap();
+        assert!(told.what.contains("are dropped") && told.why.contains("a reflector"), "{told:?}");
     }
 
     #[test]

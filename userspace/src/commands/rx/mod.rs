@@ -36,8 +36,8 @@ use super::privileges::{self, Needs};
 use super::sockets::Memory;
 use super::tx::{KnownPeer, LastWord};
 use super::{Failure, ground, report_parts, tell};
-use crate::config::RxConfig;
-use crate::engine::{ControlFrame, Latch, Outcome, Progress, RxSpec, RxWorker, Worker};
+use crate::config::{Role, RxConfig};
+use crate::engine::{ControlFrame, Latch, Outcome, Progress, Reflector, RxSpec, RxWorker, Worker};
 use crate::finding::Finding;
 use crate::host::choose::choose_rx_interface;
 use crate::host::{InterfaceFacts, machine};
@@ -46,6 +46,7 @@ use crate::sys::clock::monotonic;
 use crate::units::Nanos;
 use crate::xdp::{AttachMode, RxProgram};
 use crate::xsk::XskRx;
+use macaddr::MacAddr6;
 use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -166,7 +167,7 @@ impl<'a> Sink<'a> {
         // Of these the user has been told.
         sink.findings.append(&mut sink.attached.replaced);
         sink.findings.extend(takes_all);
-        notice(config.output.quiet, "rx", sink.ready());
+        notice(config.output.quiet, config.role.command(), sink.ready());
         Ok(sink)
     }
 
@@ -226,7 +227,7 @@ impl<'a> Sink<'a> {
         self.findings.extend(recording.and_then(|recording| recording.finish(self.config.output.quiet)));
         watched.failed.extend(self.panicked.then(|| report_parts::worker_lost(&self.facts.name)));
         if let Some(answering) = &self.answering {
-            notice(self.config.output.quiet, "rx", answering.words());
+            notice(self.config.output.quiet, self.config.role.command(), answering.words());
         }
         let windows = self.readings.finish(&self.latch);
         let mut intervals = watched.intervals;
@@ -310,8 +311,16 @@ impl<'a> Sink<'a> {
             };
             let (latch, control) = (Arc::clone(&self.latch), self.control.clone());
             let tap = self.recording.as_ref().and_then(Recording::tap);
-            let worker = RxWorker::new(port, spec, latch, control, Arc::clone(progress)).with_tap(tap);
-            (seat.core, Box::new(worker) as Box<dyn Worker>)
+            let progress = Arc::clone(progress);
+            let worker: Box<dyn Worker> = match self.config.role {
+                Role::Sink => Box::new(RxWorker::new(port, spec, latch, control, progress).with_tap(tap)),
+                Role::Reflector => {
+                    let own = self.facts.mac.unwrap_or_else(MacAddr6::nil);
+                    let port = Reflector::new(port.into_echo(), own);
+                    Box::new(RxWorker::new(port, spec, latch, control, progress))
+                }
+            };
+            (seat.core, worker)
         };
         ports.into_iter().zip(&self.seats).zip(progress).map(worker).collect()
     }

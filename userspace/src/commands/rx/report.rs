@@ -8,12 +8,14 @@ use crate::commands::cross_check::{self, Comparison};
 use crate::commands::report_parts::{self, Volume};
 use crate::commands::rx::trouble;
 use crate::commands::tx::offered;
+use crate::config::Role;
 use crate::engine::{Books, Outcome, RxTally};
 use crate::finding::{Code, Finding};
 use crate::host::{machine, napi};
 use crate::port::RxDrops;
 use crate::report::{
-    DeviceCounters, IntervalRow, LatencyKind, LatencyNs, QueueRow, Report, SCHEMA, Setup, SizeRow, Totals,
+    DeviceCounters, IntervalRow, LatencyKind, LatencyNs, QueueRow, Reflected, Report, SCHEMA, Setup, SizeRow,
+    Totals,
 };
 use crate::units::{FCS_BYTES, Nanos};
 use crate::xdp::QueueCounters;
@@ -162,7 +164,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
             || run.window.run.map_or("none".to_owned(), |run| format!("{run:04x}")),
             |s| s.id.clone(),
         ),
-        command: "rx".to_owned(),
+        command: sink.config.role.command().to_owned(),
         started_at: run.window.started_at.clone(),
         duration_s: time.map(Nanos::as_secs_f64),
         host: machine::host(),
@@ -170,9 +172,10 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         path: crate::host::kind::path(&sink.facts),
         setup: setup(sink, &cores),
         offered: start.zip(run.window.run).map(|(start, run)| offered(start, run)),
-        totals: Totals { rx_frames: Some(volume.frames), rx_bytes: Some(volume.bytes), ..Totals::default() },
+        totals: totals(sink, run, &volume),
         rates: report_parts::rates(volume, time, sink.facts.line_speed_bps()),
         balance,
+        reflected: reflected(sink, run),
         latency_ns,
         latency_absent,
         cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, run.tally.load, volume.frames),
@@ -216,6 +219,27 @@ fn volume(sink: &Sink<'_>, run: &RunFacts<'_>) -> Volume {
     let offset = start.filter(|_| run.others(sink) == 0).and_then(|start| start.l3_offset);
     let before = offset.map(|offset| u64::from(offset) + u64::from(FCS_BYTES));
     Volume { frames, bytes, l3_bytes: before.map(|before| bytes.saturating_sub(frames * before)) }
+}
+
+/// Of what was sent back the bytes are known once all of it has left.
+fn totals(sink: &Sink<'_>, run: &RunFacts<'_>, volume: &Volume) -> Totals {
+    let (echo, reflects) = (run.tally.echo, sink.config.role == Role::Reflector);
+    Totals {
+        tx_frames: reflects.then_some(echo.completed),
+        tx_bytes: (reflects && echo.in_flight() == 0).then_some(echo.bytes),
+        rx_frames: Some(volume.frames),
+        rx_bytes: Some(volume.bytes),
+    }
+}
+
+fn reflected(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Reflected> {
+    let echo = run.tally.echo;
+    (sink.config.role == Role::Reflector).then(|| Reflected {
+        submitted: echo.submitted,
+        completed: echo.completed,
+        in_flight: echo.in_flight(),
+        ring_full: echo.ring_full,
+    })
 }
 
 fn sizes(run: &RunFacts<'_>) -> Vec<SizeRow> {

@@ -193,7 +193,11 @@ impl<'w, 'a> Watch<'w, 'a> {
                     Ok(next) => {
                         shift = next;
                         self.settle();
-                        notice(self.sink.config.output.quiet, "rx", self.sink.ready());
+                        notice(
+                            self.sink.config.output.quiet,
+                            self.sink.config.role.command(),
+                            self.sink.ready(),
+                        );
                     }
                     Err(failed) => return self.ended(None, failed),
                 },
@@ -215,7 +219,7 @@ impl<'w, 'a> Watch<'w, 'a> {
         let away = self.sink.readings.link_away();
         if std::mem::replace(&mut self.link_away, away) != away {
             let state = if away { "the link is away; waiting for it" } else { "the link is back" };
-            notice(self.sink.config.output.quiet, "rx", state);
+            notice(self.sink.config.output.quiet, self.sink.config.role.command(), state);
         }
     }
 

@@ -49,6 +49,7 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         totals: Totals { tx_frames: Some(volume.frames), tx_bytes: Some(volume.bytes), ..Totals::default() },
         rates: report_parts::rates(volume, Some(window), sender.facts.line_speed_bps()),
         balance,
+        reflected: None,
         latency_ns: None,
         latency_absent: Some("latency is measured where frames arrive".to_owned()),
         cpu: before.cost(after, &cores, load, volume.frames),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::latch::SILENCE;
 use crate::frame::{L3, Stack, StreamId, Template, probe};
-use crate::port::RxFrame;
+use crate::port::{RxFrame, RxPort};
 use crate::units::FrameSize;
 use macaddr::MacAddr6;
 use std::sync::mpsc::sync_channel;
