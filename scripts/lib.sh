@@ -21,7 +21,7 @@ BUILD_NEEDS="clang:clang llvm-strip:llvm m4:m4 pkg-config:pkg-config cc:gcc make
 /usr/include/libelf.h:libelf-dev /usr/include/zlib.h:zlib1g-dev /usr/include/linux/if_xdp.h:linux-libc-dev"
 # shellcheck disable=SC2034 # read by test.sh
 TEST_NEEDS="ip:iproute2 ethtool:ethtool bpftool:bpftool tcpdump:tcpdump tshark:tshark nsenter:util-linux
-python3:python3 /usr/lib/python3/dist-packages/scapy:python3-scapy"
+strace:strace python3:python3 /usr/lib/python3/dist-packages/scapy:python3-scapy"
 # shellcheck disable=SC2034 # read by soak.sh
 SOAK_NEEDS="ip:iproute2 bpftool:bpftool nsenter:util-linux setpriv:util-linux python3:python3"
 

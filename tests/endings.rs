@@ -18,6 +18,8 @@ const RUN: Duration = Duration::from_secs(30);
 const PROMPT: Duration = Duration::from_secs(1);
 /// Long enough to be in the state that a test is about, where nothing tells of it.
 const A_WHILE: Duration = Duration::from_millis(300);
+/// From the start to the end of a process that is told to end at once.
+const A_FEW_SECONDS: Duration = Duration::from_secs(5);
 /// A run that only a signal ends.
 const LONG: [&str; 3] = ["--json", "--duration", "60"];
 
@@ -179,6 +181,28 @@ fn demo_ends_in_set_up_and_under_load() {
         let (tx, rx) = tx_and_rx(&ended(running, signal).expect_code(0));
         [&tx, &rx].into_iter().for_each(Report::check_full_books);
         assert_eq!(rx.known("unexplained"), 0, "{signal}: {rx}");
+    }
+}
+
+/// Every call that changes what a signal does, with a signal on its way at that moment.
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_signal_while_the_handlers_are_installed_is_not_lost() {
+    if !require_root() {
+        return;
+    }
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let ended = |signal: &str, nth: u32| {
+        let inject = format!("inject=rt_sigaction:signal={signal}:when={nth}");
+        let mut command = Command::new("strace");
+        command.args(["-e", "trace=rt_sigaction", "-e", &inject, "-o"]).arg(log.path());
+        let finished = Running::start(command.args([xsk_gen(), "demo"]).args(LONG)).wait(A_FEW_SECONDS);
+        assert!(!finished.stderr.contains("panicked"), "{finished:?}");
+        fs::read_to_string(log.path()).unwrap().contains(&format!("--- {signal} "))
+    };
+    for signal in ["SIGINT", "SIGTERM", "SIGHUP"] {
+        let sent = (1..=12).filter(|&nth| ended(signal, nth)).count();
+        assert_eq!(sent, 12, "{signal}");
     }
 }
 

@@ -93,6 +93,15 @@ impl Running {
         kill(self.pid(), signal).unwrap_or_else(|error| panic!("{}: {signal:?}: {error}", self.line));
     }
 
+    /// Whether it has a handler of its own for a signal: before that, the signal would end it without a word.
+    pub fn hears(&self, signal: Signal) -> bool {
+        let path = format!("/proc/{}/status", self.pid());
+        let status =
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {path}: {error}", self.line));
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("SigCgt");
+        u64::from_str_radix(caught.trim(), 16).unwrap() & 1 << (signal as u32 - 1) != 0
+    }
+
     /// What it has written to standard error so far.
     pub fn stderr(&self) -> String {
         text(&self.stderr)

@@ -3,6 +3,7 @@
 
 use super::clock::monotonic;
 use crate::units::Nanos;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level;
 use std::io;
@@ -16,11 +17,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 const ONE_WISH: Nanos = Nanos::from_millis(200);
 
 /// Raises `asked` on SIGINT, SIGTERM or SIGHUP; another one later than 200 ms after the first ends the process at
-/// once with `exit_code`. A SIGHUP that was ignored from the start, as nohup(1) has it, stays ignored.
+/// once with `exit_code`. A SIGHUP that was ignored from the start, as nohup(1) has it, stays ignored. No signal is
+/// lost between two dispositions: those that come meanwhile wait. Call it before there are other threads.
 ///
 /// # Errors
 /// When a handler cannot be installed.
 pub fn raise_on_termination(asked: &Arc<AtomicBool>, exit_code: i32) -> io::Result<()> {
+    // The registry replaces the kernel's disposition a moment before its handler knows what to call.
+    let waiting = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
+    let before = waiting.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+    let installed = install(asked, exit_code);
+    before.thread_set_mask()?;
+    installed
+}
+
+fn install(asked: &Arc<AtomicBool>, exit_code: i32) -> io::Result<()> {
     let first = Arc::new(AtomicU64::new(0));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         if signal == SIGHUP && is_ignored(signal)? {
