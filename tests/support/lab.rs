@@ -152,7 +152,7 @@ impl Drop for NetLab {
 }
 
 /// A name that nobody else uses: by process, and counted within it.
-fn fresh_name() -> String {
+pub(super) fn fresh_name() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("xg-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
@@ -169,7 +169,8 @@ pub fn sink(lab: &NetLab, args: &[&str]) -> Running {
     rx
 }
 
-fn host_ip(args: &[&str]) -> String {
+/// Runs `ip`, and gives what it printed.
+pub(super) fn host_ip(args: &[&str]) -> String {
     output(Command::new("ip").args(args))
 }
 

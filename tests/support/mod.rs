@@ -4,11 +4,14 @@
 #![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may end at the first surprise")]
 
+mod faulty_wire;
 mod lab;
 pub mod other_program;
+pub mod packet;
 mod process;
 mod reports;
 
+pub use faulty_wire::{Faults, FaultyWire, WireBooks};
 pub use lab::{End, NetLab, ip, sink};
 pub use process::{Finished, Running, until, xsk_gen};
 pub use reports::{Report, only, reports, tx_and_rx};
