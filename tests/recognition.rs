@@ -29,15 +29,25 @@ fn inspector(sink: &Sink) -> Inspector {
 
 /// The one sum that moved by one, the one way the frame went, and the verdict that goes with it.
 fn check_books(sink: &Sink, frame: &[u8], run: &TestRun) -> Result<(), TestCaseError> {
-    let QueueCounters { ours, taken, redirected, no_socket, counted, control, bytes, taken_bytes, .. } =
-        run.counters;
+    let QueueCounters {
+        ours,
+        taken,
+        redirected,
+        no_socket,
+        counted,
+        control,
+        bytes,
+        taken_bytes,
+        no_room,
+        ..
+    } = run.counters;
     let len = frame.len() as u64;
     prop_assert_eq!(run.counters.frames(), 1);
-    prop_assert_eq!(ours + taken, redirected + no_socket + counted + control);
+    prop_assert_eq!(ours + taken, redirected + no_socket + counted + control + no_room);
     prop_assert_eq!((bytes, taken_bytes), (ours * len, taken * len));
     prop_assert_eq!(redirected, 0, "a dry run has no socket");
     prop_assert_eq!(counted == 1 || taken == 1, sink.count_only && ours + taken > control);
-    let dropped = no_socket + counted == 1;
+    let dropped = no_socket + counted + no_room == 1;
     prop_assert_eq!(run.action, if dropped { Action::Drop } else { Action::Pass });
     prop_assert_eq!(&run.bytes, frame);
     Ok(())

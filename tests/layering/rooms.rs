@@ -77,7 +77,13 @@ const ROOMS: &[Room] = &[
         &["units", "finding", "port", "frame", "pace", "measure", "capture"],
         &["core_affinity", "crossbeam_utils"],
     ),
-    room("xsk", Edge, &["units", "finding", "port", "sys"], &["libbpf_sys", "libc", "nix", "xsk_rs"]),
+    // It strips the stamps that the XDP program puts in front of frames.
+    room(
+        "xsk",
+        Edge,
+        &["units", "finding", "port", "sys"],
+        &["libbpf_sys", "libc", "nix", "xdp_prog", "xsk_rs"],
+    ),
     room("sys", Edge, &["units"], &["libc", "nix", "signal_hook"]),
     room("xdp", Edge, &["units", "finding", "sys"], &["aya", "libbpf_rs", "libc", "nix", "xdp_prog"]),
     room(

@@ -41,6 +41,7 @@ impl Sink {
             ether_type: self.ether_type,
             any: self.any,
             count_only: self.count_only,
+            stamp: false,
             queues: 4,
         }
     }

@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct xsk_gen_probe) == 18, "a probe fits a 64-byte IPv4 
 
 /* Index of each counter in a queue's row. Two sums hold:
  *   frames       = ours + taken + passed + malformed + unsupported
- *   ours + taken = redirected + no_socket + counted + control
+ *   ours + taken = redirected + no_socket + counted + control + no_room
  * Of taken there are only frames that were redirected or counted: one without a socket is passed, and counts as that. */
 enum xsk_gen_counter {
 	XSK_GEN_OURS,
@@ -44,6 +44,7 @@ enum xsk_gen_counter {
 	XSK_GEN_BYTES,
 	XSK_GEN_TAKEN,
 	XSK_GEN_TAKEN_BYTES,
+	XSK_GEN_NO_ROOM,
 	XSK_GEN_COUNTERS /* how many there are */
 };
 
@@ -52,7 +53,7 @@ struct xsk_gen_queue {
 	__u64 counter[XSK_GEN_COUNTERS];
 };
 
-_Static_assert(sizeof(struct xsk_gen_queue) == 11 * sizeof(__u64), "userspace reads a row as [u64; 11]");
+_Static_assert(sizeof(struct xsk_gen_queue) == 12 * sizeof(__u64), "userspace reads a row as [u64; 12]");
 
 /* Shapes that can be told: userspace has a stream file's, each with its outermost tag and without. */
 #define XSK_GEN_MAX_SHAPES 128
@@ -61,7 +62,7 @@ _Static_assert(sizeof(struct xsk_gen_queue) == 11 * sizeof(__u64), "userspace re
 /* Headers of a shape in bytes: no check reaches beyond, and no probe begins beyond. */
 #define XSK_GEN_MAX_HEADER 512
 
-/* The only thing in .rodata, so that every loader can write it as twelve bytes. Numbers are in host order. */
+/* The only thing in .rodata, so that every loader can write it as fourteen bytes. Numbers are in host order. */
 struct xsk_gen_config {
 	__u16 udp_port;        /* destination port of ours; 0: no UDP is ours */
 	__u16 ether_type;      /* take frames of this EtherType, behind up to two tags; 0: none */
@@ -71,10 +72,21 @@ struct xsk_gen_config {
 	__u8 any;              /* 1: take every frame */
 	__u8 with_vlan;        /* 1: vlan is asked for */
 	__u8 leave_neighbours; /* 1: any leaves ARP and IPv6 neighbour discovery to the stack */
+	__u8 stamp;            /* 1: a frame that goes to a socket has struct xsk_gen_stamp in front of it, without exception */
+	__u8 pad;              /* 0 */
 };
 
-_Static_assert(sizeof(struct xsk_gen_config) == 12, "userspace writes twelve bytes");
+_Static_assert(sizeof(struct xsk_gen_config) == 14, "userspace writes fourteen bytes");
 _Static_assert(offsetof(struct xsk_gen_config, count_only) == 8, "userspace writes the flags from 8 on");
+
+/* In front of each frame that is sent to a socket, where stamp is set; host order. Nothing in it tells it from a frame: that
+ * it is there is certain, since a frame that has no room for it goes to no socket. */
+struct xsk_gen_stamp {
+	__u64 xdp_ns; /* when the program saw the frame: CLOCK_MONOTONIC of the initial time namespace */
+	__u64 nic_ns; /* when the NIC received it; 0: not known */
+};
+
+_Static_assert(sizeof(struct xsk_gen_stamp) == 16, "userspace strips sixteen bytes");
 
 /* Two bytes of a frame in network order, and what they must be. */
 struct xsk_gen_check {

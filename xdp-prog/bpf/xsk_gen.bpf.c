@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR MIT)
 /* The XDP programs: what becomes of a frame, and which counter says so. Which frames are taken is match.h's. */
 #include <linux/bpf.h>
+#include <stdbool.h>
 
 #include <bpf/bpf_helpers.h>
 
@@ -32,19 +33,35 @@ static __always_inline int pass_control(struct xsk_gen_queue *q)
 	return XDP_PASS;
 }
 
+/* Puts the time in front of a frame that a socket is to have. False where there is no room: XDP leaves 256 bytes of it, and
+ * other programs may have used them. */
+static __always_inline bool stamp(struct xdp_md *ctx)
+{
+	struct xsk_gen_stamp *at;
+
+	if (bpf_xdp_adjust_head(ctx, -(int)sizeof(*at)))
+		return false;
+	at = (void *)(long)ctx->data;
+	if ((void *)(at + 1) > (void *)(long)ctx->data_end)
+		return false;
+	at->xdp_ns = bpf_ktime_get_ns();
+	at->nic_ns = 0;
+	return true;
+}
+
 /* Our own test traffic never loads the stack: a probe that has no socket is dropped, and counted as that. */
-static __always_inline int to_socket(struct xsk_gen_queue *q, __u32 queue, enum what what)
+static __always_inline int to_socket(struct xdp_md *ctx, struct xsk_gen_queue *q, __u32 queue, enum what what)
 {
 	/* The flags say what to return when the map has no such entry: one look-up instead of two. */
 	int verdict = bpf_redirect_map(&xsks, queue, XDP_DROP);
 
-	if (verdict == XDP_REDIRECT) {
+	if (verdict == XDP_REDIRECT && (!cfg.stamp || stamp(ctx))) {
 		q->counter[XSK_GEN_REDIRECTED]++;
 		return verdict;
 	}
 	if (what == CONTROL)
 		return pass_control(q);
-	q->counter[XSK_GEN_NO_SOCKET]++;
+	q->counter[verdict == XDP_REDIRECT ? XSK_GEN_NO_ROOM : XSK_GEN_NO_SOCKET]++;
 	return XDP_DROP;
 }
 
@@ -58,15 +75,15 @@ static __always_inline int count_only(struct xsk_gen_queue *q, enum what what)
 
 /* What is not ours is taken because it was asked for: counted and dropped, or sent to a socket. Nobody else's frame is
  * dropped for want of one. */
-static __always_inline int take(struct xsk_gen_queue *q, __u32 queue, __u32 len)
+static __always_inline int take(struct xdp_md *ctx, struct xsk_gen_queue *q, __u32 queue, __u32 len)
 {
 	int verdict = XDP_DROP;
 
 	if (!cfg.count_only) {
 		verdict = bpf_redirect_map(&xsks, queue, XDP_PASS);
-		if (verdict != XDP_REDIRECT) {
+		if (verdict != XDP_REDIRECT || (cfg.stamp && !stamp(ctx))) {
 			q->counter[XSK_GEN_PASSED]++;
-			return verdict;
+			return XDP_PASS;
 		}
 	}
 	q->counter[cfg.count_only ? XSK_GEN_COUNTED : XSK_GEN_REDIRECTED]++;
@@ -97,9 +114,9 @@ int xsk_gen_rx(struct xdp_md *ctx)
 	case CONTROL:
 		q->counter[XSK_GEN_OURS]++;
 		q->counter[XSK_GEN_BYTES] += f.len;
-		return cfg.count_only ? count_only(q, what) : to_socket(q, queue, what);
+		return cfg.count_only ? count_only(q, what) : to_socket(ctx, q, queue, what);
 	case TAKEN:
-		return take(q, queue, f.len);
+		return take(ctx, q, queue, f.len);
 	case FOREIGN:
 		q->counter[XSK_GEN_PASSED]++;
 		break;

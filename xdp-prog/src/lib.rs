@@ -2,9 +2,11 @@
 //! bpf/layouts.h. Knows no loader, interface or socket.
 
 mod shape;
+mod stamp;
 pub mod table;
 
 pub use shape::{Check, MAX_CHECKS, MAX_HEADER_BYTES, MAX_SHAPES, SHAPES_BYTES, Shape, shapes_to_bytes};
+pub use stamp::Stamp;
 
 /// What the programs are told before they are loaded, besides shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,10 +25,12 @@ pub struct Config {
     pub any: bool,
     /// Of every frame, leave ARP and IPv6 neighbour discovery to the stack.
     pub leave_neighbours: bool,
+    /// Put `struct xsk_gen_stamp` in front of each frame that goes to a socket.
+    pub stamp: bool,
 }
 
 /// Length of `struct xsk_gen_config` in bytes.
-pub const CONFIG_BYTES: usize = 12;
+pub const CONFIG_BYTES: usize = 14;
 
 impl Config {
     /// `struct xsk_gen_config`, which is the whole of .rodata.
@@ -38,7 +42,7 @@ impl Config {
         let [s, t] = self.shapes.to_ne_bytes();
         let [count_only, any, with_vlan, leave] =
             [self.count_only, self.any, self.vlan.is_some(), self.leave_neighbours].map(u8::from);
-        [p, q, e, f, v, w, s, t, count_only, any, with_vlan, leave]
+        [p, q, e, f, v, w, s, t, count_only, any, with_vlan, leave, u8::from(self.stamp), 0]
     }
 }
 
@@ -68,6 +72,8 @@ pub enum Counter {
     Taken,
     /// Bytes of those, without FCS.
     TakenBytes,
+    /// Probes dropped because the frame had no room for its stamp.
+    NoRoom,
 }
 
 impl Counter {
@@ -84,11 +90,12 @@ impl Counter {
         Self::Bytes,
         Self::Taken,
         Self::TakenBytes,
+        Self::NoRoom,
     ];
 }
 
 /// Counters in a row.
-pub const COUNTERS: usize = 11;
+pub const COUNTERS: usize = 12;
 
 /// "XG": the first two bytes of a probe.
 pub const MAGIC: u16 = 0x5847;
@@ -170,6 +177,7 @@ mod tests {
         assert!(LAYOUTS.contains(&format!("sizeof(struct xsk_gen_config) == {CONFIG_BYTES},")));
         assert!(LAYOUTS.contains(&format!("sizeof(struct xsk_gen_shape) == {},", SHAPES_BYTES / MAX_SHAPES)));
         assert!(LAYOUTS.contains(&format!("sizeof(struct xsk_gen_probe) == {PROBE_BYTES},")));
+        assert!(LAYOUTS.contains(&format!("sizeof(struct xsk_gen_stamp) == {},", Stamp::BYTES)));
         assert!(LAYOUTS.contains(&format!("sizeof(struct xsk_gen_queue) == {COUNTERS} * ")));
     }
 
@@ -191,13 +199,16 @@ mod tests {
             "any",
             "with_vlan",
             "leave_neighbours",
+            "stamp",
+            "pad",
         ];
         assert_eq!(members("xsk_gen_config"), names);
         let config = Config { udp_port: 0x0101, ether_type: 0x0202, vlan: Some(0x0303), ..Config::default() };
-        assert_eq!(config.to_bytes(), [1, 1, 2, 2, 3, 3, 0, 0, 0, 0, 1, 0]);
+        assert_eq!(config.to_bytes(), [1, 1, 2, 2, 3, 3, 0, 0, 0, 0, 1, 0, 0, 0]);
         let config = Config { shapes: 0x0404, count_only: true, any: true, ..Config::default() };
-        assert_eq!(config.to_bytes(), [0, 0, 0, 0, 0, 0, 4, 4, 1, 1, 0, 0]);
+        assert_eq!(config.to_bytes(), [0, 0, 0, 0, 0, 0, 4, 4, 1, 1, 0, 0, 0, 0]);
         assert_eq!(Config { leave_neighbours: true, ..Config::default() }.to_bytes()[11], 1);
+        assert_eq!(Config { stamp: true, ..Config::default() }.to_bytes()[12..], [1, 0]);
         assert_eq!(members("xsk_gen_check"), ["at", "mask", "value", "pad"]);
     }
 

@@ -127,7 +127,7 @@ impl<P: Inlet> RxWorker<P> {
                 Inspected::Probe { probe } if book.admits(&probe, latch, now) => {
                     counts = true;
                     book.open.probe(&probe, frame.wire_len, now, latch);
-                    book.time(&probe, spec.clock_id, now);
+                    book.time(&probe, spec.clock_id, frame.xdp_ns.map(Nanos), now);
                 }
                 Inspected::Probe { .. } => book.open.reject(Reason::OtherRun),
                 Inspected::Control { probe, body } => {
@@ -239,11 +239,16 @@ impl TallyBook {
         self.open.echo.completed += frames - closed;
     }
 
-    /// One-way latency, where the sender's clock is ours.
+    /// One-way latency, where the sender's clock is ours: to the XDP program where that has said when it saw the frame, whose
+    /// wait for this worker is a figure of its own.
     #[inline]
-    fn time(&mut self, probe: &Probe, clock_id: u16, now: Nanos) {
+    fn time(&mut self, probe: &Probe, clock_id: u16, seen: Option<Nanos>, now: Nanos) {
+        if let Some(seen) = seen {
+            self.open.ring_wait.record((now - seen).0);
+        }
+        let arrived = seen.unwrap_or(now);
         if probe.clock == clock_id {
-            self.open.latency.record((now - extend_sent(probe.sent, now)).0);
+            self.open.latency.record((arrived - extend_sent(probe.sent, arrived)).0);
         } else {
             self.open.foreign_clock += 1;
         }

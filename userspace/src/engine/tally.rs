@@ -54,6 +54,9 @@ pub struct RxTally {
     /// The same once the tally is closed: the table of a run that is over would take 200 KB for as long as
     /// the sink runs.
     packed: PackedLatency,
+    /// How long frames waited between the XDP program and the worker, and the same once the tally is closed.
+    pub ring_wait: Latency,
+    packed_wait: PackedLatency,
     /// Probes stamped by another clock.
     pub foreign_clock: u64,
     /// What the port's carrier dropped within the run.
@@ -95,6 +98,8 @@ impl RxTally {
             followed: 0,
             latency: Latency::new(),
             packed: PackedLatency::default(),
+            ring_wait: Latency::new(),
+            packed_wait: PackedLatency::default(),
             foreign_clock: 0,
             drops: None,
             echo: EchoTally::default(),
@@ -105,7 +110,8 @@ impl RxTally {
     /// The sums of runs that are not told one by one any more.
     #[must_use]
     pub(super) fn forgotten(queue: Option<u32>) -> Self {
-        Self { latency: Latency::none(), sizes: Sizes::default(), ..Self::new(Self::FORGOTTEN, None, queue) }
+        let (latency, ring_wait) = (Latency::none(), Latency::none());
+        Self { latency, ring_wait, sizes: Sizes::default(), ..Self::new(Self::FORGOTTEN, None, queue) }
     }
 
     /// The number of no run: the tally is that of all runs that are forgotten.
@@ -183,6 +189,7 @@ impl RxTally {
         self.spaces = open.filter_map(|(space, books)| Some((space, books?.counts()))).collect();
         self.sizes.close();
         self.packed = std::mem::replace(&mut self.latency, Latency::none()).pack();
+        self.packed_wait = std::mem::replace(&mut self.ring_wait, Latency::none()).pack();
     }
 
     /// Adds the sums of a run that is forgotten: what is of that run alone goes.
@@ -235,6 +242,7 @@ impl RxTally {
         self.merge_sums(&other);
         self.run = self.run.or(other.run);
         self.latency.unpack(&other.packed);
+        self.ring_wait.unpack(&other.packed_wait);
         self.sizes.merge(&other.sizes);
         self.load = self.load.plus(other.load);
         self.arrivals = span_of(self.arrivals, other.arrivals);

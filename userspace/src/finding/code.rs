@@ -87,6 +87,8 @@ pub enum Code {
     InterfaceGone,
     /// Frames of ours arrived on a queue that no socket serves.
     NoSocket,
+    /// Frames had no room in front of them for the XDP program's stamp.
+    NoStampRoom,
     /// Frames were lost because the receiver did not keep up.
     ReceiverSlow,
     /// Frames were lost and no counter says where.

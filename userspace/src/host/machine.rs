@@ -50,6 +50,18 @@ pub fn clock_id() -> u16 {
     })
 }
 
+/// What leads from the kernel's own monotonic clock, which BPF programs read, to CLOCK_MONOTONIC of this process, in ns:
+/// the offset of its time namespace.
+#[must_use]
+pub fn monotonic_offset_ns() -> i64 {
+    let offsets = fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
+    in_ns(monotonic_offset(&offsets))
+}
+
+fn in_ns((seconds, nanos): (i64, i64)) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+}
+
 fn private_boot_id() -> String {
     format!("{} {:?}", std::process::id(), SystemTime::now())
 }
@@ -86,6 +98,7 @@ mod tests {
     fn the_offset_of_a_time_namespace_is_read() {
         assert_eq!(monotonic_offset("monotonic           0         0\nboottime 5 6\n"), (0, 0));
         assert_eq!(monotonic_offset("monotonic      -86400       250\nboottime 0 0\n"), (-86400, 250));
+        assert_eq!(in_ns((-86_400, 250)), -86_399_999_999_750);
         assert_eq!(monotonic_offset(""), (0, 0));
     }
 

@@ -4,7 +4,7 @@ use super::header::{header, labelled};
 use super::words::{UNKNOWN, count, path, percent, plural, scaled, seconds};
 use super::{books, table};
 use crate::report::{
-    CoreRow, Cpu, LatencyKind, LatencyNs, QueueRow, Rates, Report, SizeRow, StreamRow, Totals,
+    CoreRow, Cpu, LatencyKind, LatencyNs, QueueRow, Rates, Report, SizeRow, StreamRow, Totals, WaitNs,
 };
 use crate::units::{grouped, span};
 use std::io::{self, Write};
@@ -23,6 +23,7 @@ pub fn text(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let reflected = r.reflected.map(|reflected| books::reflected(&reflected, r.balance.probes));
     section(out, "sent back", &reflected.unwrap_or_default())?;
     section(out, "latency", &latency(r.latency_ns.as_ref(), r.latency_absent.as_deref()))?;
+    section(out, "ring wait", &r.ring_wait_ns.as_ref().map(wait).into_iter().collect::<Vec<_>>())?;
     section(out, "cpu", &cpu(&r.cpu))?;
     section(out, "device", &[cross_check(r)])?;
     section(out, "queues", &queues(&r.queues))?;
@@ -91,6 +92,15 @@ fn latency(latency: Option<&LatencyNs>, absent: Option<&str>) -> Vec<String> {
     ];
     let figures = figures.map(|(name, value)| format!("{name} {value}")).join(", ");
     vec![format!("{head}{above}"), figures, format!("mean {}, stdev {}", span(l.mean), span(l.stdev))]
+}
+
+/// Between the XDP program and the worker.
+fn wait(w: &WaitNs) -> String {
+    let [p50, p99, max] = [w.p50, w.p99, w.max].map(ns);
+    format!(
+        "p50 {p50}, p99 {p99}, max {max}, {} between the XDP program and the worker",
+        plural(w.count, "sample")
+    )
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a figure for people; 2^53 ns is 104 days")]

@@ -5,10 +5,13 @@
 mod balance;
 mod reflected;
 mod setup;
+mod wait;
 
 pub use balance::{Balance, BooksError};
 pub use reflected::Reflected;
 pub use setup::{Engine, Host, Interface, Kind, Napi, Path, PathVerdict, Setup, XdpModeUsed, XskModeUsed};
+
+pub use wait::WaitNs;
 
 use crate::finding::{Finding, Severity};
 use schemars::JsonSchema;
@@ -54,6 +57,9 @@ pub struct Report {
     pub latency_ns: Option<LatencyNs>,
     /// Why there is no latency.
     pub latency_absent: Option<String>,
+    /// rx: how long frames waited between the XDP program, which saw them arrive, and the worker; null where the program does
+    /// not say when.
+    pub ring_wait_ns: Option<WaitNs>,
     /// What the figures cost.
     pub cpu: Cpu,
     /// The kernel's and the device's own counters over the run, by name.

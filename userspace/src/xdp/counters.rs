@@ -6,7 +6,7 @@ use xdp_prog::{COUNTERS, Counter};
 
 /// What became of the frames of one receive queue, or of several. Two sums hold:
 /// `frames = ours + taken + passed + malformed + unsupported` and
-/// `ours + taken = redirected + no_socket + counted + control`.
+/// `ours + taken = redirected + no_socket + counted + control + no_room`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueCounters {
     /// Recognised as ours: probes and control frames.
@@ -31,6 +31,8 @@ pub struct QueueCounters {
     pub taken: u64,
     /// Bytes of those, without FCS.
     pub taken_bytes: u64,
+    /// Probes dropped because there was no room in front of the frame for its stamp.
+    pub no_room: u64,
 }
 
 impl QueueCounters {
@@ -61,6 +63,7 @@ impl QueueCounters {
             Counter::Bytes => self.bytes,
             Counter::Taken => self.taken,
             Counter::TakenBytes => self.taken_bytes,
+            Counter::NoRoom => self.no_room,
         })
     }
 
@@ -75,7 +78,7 @@ impl From<[u64; COUNTERS]> for QueueCounters {
     fn from(row: [u64; COUNTERS]) -> Self {
         let [ours, redirected, no_socket, counted, control, passed, malformed, unsupported, bytes, more @ ..] =
             row;
-        let [taken, taken_bytes] = more;
+        let [taken, taken_bytes, no_room] = more;
         Self {
             ours,
             redirected,
@@ -88,6 +91,7 @@ impl From<[u64; COUNTERS]> for QueueCounters {
             bytes,
             taken,
             taken_bytes,
+            no_room,
         }
     }
 }
@@ -128,8 +132,8 @@ mod tests {
 
     #[test]
     fn a_sum_less_its_other_part_is_the_first_part() {
-        let first: QueueCounters = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].into();
-        let second: QueueCounters = [90, 80, 70, 60, 50, 40, 30, 20, 10, 5, 2].into();
+        let first: QueueCounters = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].into();
+        let second: QueueCounters = [90, 80, 70, 60, 50, 40, 30, 20, 10, 5, 2, 1].into();
         let both: QueueCounters = [first, second].into_iter().sum();
         assert_eq!(both - second, first);
         assert_eq!(both.frames(), 91 + 46 + 37 + 28 + 15);

@@ -22,6 +22,10 @@ pub use xdp_prog::{Check, MAX_QUEUES, Shape};
 
 use std::fmt;
 
+/// Bytes of the stamp that the receive program puts in front of a frame.
+#[expect(clippy::cast_possible_truncation, reason = "sixteen")]
+pub const STAMP_BYTES: u32 = xdp_prog::Stamp::BYTES as u32;
+
 /// Where a program is to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttachMode {

@@ -26,6 +26,8 @@ pub struct RxOptions {
     pub any: bool,
     /// Count and drop in the program; no socket is needed.
     pub count_only: bool,
+    /// Put a [`xdp_prog::Stamp`] in front of each frame that goes to a socket, which whoever reads the socket must know.
+    pub stamp: bool,
     /// Receive queues that the interface may have at most: frames on a queue beyond pass uncounted.
     pub queues: u32,
 }
@@ -35,7 +37,8 @@ impl RxOptions {
     #[must_use]
     pub const fn plain(udp_port: Option<u16>, queues: u32) -> Self {
         let shapes = Vec::new();
-        Self { udp_port, shapes, vlan: None, ether_type: None, any: false, count_only: false, queues }
+        let (vlan, ether_type, any, count_only, stamp) = (None, None, false, false, false);
+        Self { udp_port, shapes, vlan, ether_type, any, count_only, stamp, queues }
     }
 
     pub(super) fn config(&self) -> Config {
@@ -47,6 +50,7 @@ impl RxOptions {
             count_only: self.count_only,
             any: self.any,
             leave_neighbours: self.any,
+            stamp: self.stamp,
         }
     }
 }
@@ -55,6 +59,7 @@ impl RxOptions {
 #[derive(Debug)]
 pub struct RxProgram {
     loaded: Loaded,
+    stamps: bool,
 }
 
 impl RxProgram {
@@ -64,7 +69,13 @@ impl RxProgram {
     /// `CapabilityMissing`, `KernelTooOld`, `NoMemory`, or `System` with the verifier's words.
     pub fn load(options: &RxOptions) -> Result<Self, Finding> {
         let loaded = Loaded::load(RX_PROGRAM, options.config(), &options.shapes, options.queues)?;
-        Ok(Self { loaded })
+        Ok(Self { loaded, stamps: options.stamp })
+    }
+
+    /// Whether each frame in a socket has a [`xdp_prog::Stamp`] in front of it.
+    #[must_use]
+    pub const fn stamps(&self) -> bool {
+        self.stamps
     }
 
     /// Attaches it to the interface of that index in the calling thread's network namespace; `iface` names it in

@@ -8,6 +8,7 @@ use super::parts::Gather;
 use crate::port::{PortError, RxDrops, RxFrame, RxPort};
 use crate::sys::xdp_socket;
 use std::os::fd::{AsRawFd, RawFd};
+use xdp_prog::Stamp;
 use xsk_rs::umem::frame::FrameDesc;
 use xsk_rs::{CompQueue, FillQueue, RxQueue, TxQueue, Umem};
 
@@ -23,6 +24,8 @@ pub struct XskRx {
     gather: Option<Gather>,
     /// Set by [`XskRx::busy_polling`]: the socket drives the NIC's polling itself.
     busy_poll: bool,
+    /// Set by [`XskRx::stamped`]: what is added to a stamp.
+    stamped: Option<i64>,
     spec: SocketSpec,
 }
 
@@ -40,7 +43,9 @@ impl XskRx {
         // A call can visit a ring full of frames.
         let descs = vec![FrameDesc::default(); spec.ring as usize];
         let gather = spec.multi_buffer().then(|| Gather::new(spec.longest_frame as usize));
-        Ok(Self { rx, fill, _tx: tx, _completions: completions, umem, descs, gather, busy_poll: false, spec })
+        let (busy_poll, stamped) = (false, None);
+        let (_tx, _completions) = (tx, completions);
+        Ok(Self { rx, fill, _tx, _completions, umem, descs, gather, busy_poll, stamped, spec })
     }
 
     /// The socket's descriptor, for options and maps; owned by the port.
@@ -59,6 +64,12 @@ impl XskRx {
     /// Makes every empty `recv` drive the NIC's polling, as a socket with SO_PREFER_BUSY_POLL must.
     pub fn busy_polling(&mut self, on: bool) {
         self.busy_poll = on;
+    }
+
+    /// Says that each frame has a [`Stamp`] in front of it, which is taken off; Some(ns) is added to its time, and leads from
+    /// the kernel's clock to CLOCK_MONOTONIC of this time namespace.
+    pub fn stamped(&mut self, offset_ns: Option<i64>) {
+        self.stamped = offset_ns;
     }
 
     /// Gives the first `n` chunks of `descs` back and wakes the driver where it waits for them.
@@ -81,7 +92,7 @@ impl XskRx {
     fn recv_gathered(&mut self, max: usize, visit: &mut impl FnMut(RxFrame<'_>)) -> Result<usize, PortError> {
         let mut frames = 0;
         loop {
-            let Self { descs, rx, umem, gather: Some(gather), .. } = self else { return Ok(0) };
+            let Self { descs, rx, umem, gather: Some(gather), stamped, .. } = self else { return Ok(0) };
             let asked = (max - frames).min(descs.len());
             let Some(descs) = descs.get_mut(..asked) else { return Ok(frames) };
             // SAFETY: the descriptors are overwritten with what the kernel received into this UMEM, and leave this
@@ -91,7 +102,7 @@ impl XskRx {
                 // SAFETY: the kernel has handed this chunk over and does not write to it before it is given back below.
                 let data = unsafe { umem.data(desc) };
                 if let Some(bytes) = gather.add(data.contents(), desc.has_more_frames()) {
-                    visit(RxFrame { bytes, wire_len: bytes.len(), xdp_ns: None, nic_ns: None });
+                    visit(frame(bytes, *stamped));
                     frames += 1;
                 }
             }
@@ -101,6 +112,16 @@ impl XskRx {
             }
         }
     }
+}
+
+/// The frame within `bytes`, with the times that stand in front of it.
+#[inline]
+fn frame(bytes: &[u8], stamped: Option<i64>) -> RxFrame<'_> {
+    let Some((offset_ns, (stamp, bytes))) = stamped.zip(Stamp::split(bytes)) else {
+        return RxFrame { bytes, wire_len: bytes.len(), xdp_ns: None, nic_ns: None };
+    };
+    let xdp_ns = Some(stamp.xdp_ns.wrapping_add_signed(offset_ns));
+    RxFrame { bytes, wire_len: bytes.len(), xdp_ns, nic_ns: stamp.nic_ns }
 }
 
 impl RxPort for XskRx {
@@ -116,8 +137,7 @@ impl RxPort for XskRx {
         for desc in descs.iter().take(n) {
             // SAFETY: the kernel has handed this chunk over and does not write to it before it is given back below.
             let data = unsafe { self.umem.data(desc) };
-            let bytes = data.contents();
-            visit(RxFrame { bytes, wire_len: bytes.len(), xdp_ns: None, nic_ns: None });
+            visit(frame(data.contents(), self.stamped));
         }
         self.give_back(n)?;
         Ok(n)
@@ -131,5 +151,20 @@ impl RxPort for XskRx {
             ring_full: stats.rx_ring_full(),
             fill_ring_empty: stats.rx_fill_ring_empty_descs(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_taken_off_only_where_there_is_one() {
+        let bytes = [&1_000_u64.to_ne_bytes()[..], &5_u64.to_ne_bytes(), &[7; 60]].concat();
+        let stamped = frame(&bytes, Some(-200));
+        assert_eq!((stamped.xdp_ns, stamped.nic_ns), (Some(800), Some(5)));
+        assert_eq!((stamped.bytes, stamped.wire_len), (&[7; 60][..], 60));
+        let bare = frame(&bytes, None);
+        assert_eq!((bare.bytes, bare.wire_len, bare.xdp_ns, bare.nic_ns), (&bytes[..], 76, None, None));
     }
 }

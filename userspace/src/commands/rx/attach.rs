@@ -6,7 +6,7 @@ use crate::commands::sockets::{self, Memory, Sockets, Wanted};
 use crate::commands::{Failure, Interrupt};
 use crate::config::{RxConfig, XdpChoice, XskChoice};
 use crate::finding::{Code, Finding, Severity};
-use crate::host::{InterfaceFacts, XdpFeatures, drivers};
+use crate::host::{InterfaceFacts, XdpFeatures, drivers, machine};
 use crate::report::{XdpModeUsed, XskModeUsed};
 use crate::xdp::{AttachMode, RxProgram};
 use crate::xsk::{self, XskRx};
@@ -122,6 +122,7 @@ pub fn bind(wanted: &Wanted<'_>, seats: &[Seat], attached: &mut Attached) -> Res
             sockets::prefer_busy_poll(wanted.iface, port.fd())?;
             port.busy_polling(true);
         }
+        port.stamped(attached.program.stamps().then(machine::monotonic_offset_ns));
         attached.program.set_socket(seat.queue, &port.fd())?;
         ports.push(port);
     }

@@ -84,7 +84,7 @@ pub fn beyond(run: &RunFacts<'_>, sent: &Sent) -> usize {
 
 /// Frames that some counter saw dropped: our sockets', this device's beyond those, the sender's device's.
 fn kernel_drops(run: &RunFacts<'_>, sent: &Sent) -> u64 {
-    let here = run.drops.frames() + device_drops(run) + unheard_of(run) + run.xdp.no_socket;
+    let here = run.drops.frames() + device_drops(run) + unheard_of(run) + run.xdp.no_socket + run.xdp.no_room;
     here.saturating_add(sent.device_drops.unwrap_or(0))
 }
 

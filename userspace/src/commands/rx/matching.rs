@@ -1,7 +1,7 @@
 //! Which frames a sink takes, told to the program, to the workers and to the user. Knows a configuration; knows no
 //! socket and no figure.
 
-use crate::config::{Match, RxConfig};
+use crate::config::{Match, Role, RxConfig};
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::{Inspector, Shape};
 use crate::host::InterfaceFacts;
@@ -22,6 +22,8 @@ pub fn options(config: &RxConfig) -> RxOptions {
         ether_type,
         any,
         count_only: config.count_only,
+        // What a reflector sends back is the frame alone.
+        stamp: !config.count_only && config.role == Role::Sink,
         queues: xdp::MAX_QUEUES,
     }
 }

@@ -9,8 +9,8 @@ use crate::finding::{Code, Finding, Severity};
 use crate::host::netdev::Direction;
 use crate::host::{InterfaceFacts, XdpFeatures, process};
 use crate::report::XskModeUsed;
-use crate::units::CHUNK_HOLDS_BYTES;
-use crate::xdp::AttachMode;
+use crate::units::{CHUNK_HOLDS_BYTES, FCS_BYTES, grouped};
+use crate::xdp::{AttachMode, STAMP_BYTES};
 
 /// Asks before the program is attached, which resets some links, whether the sockets can be had with what is there
 /// now. Queues that the driver may only bring with the program are judged when they are there.
@@ -24,10 +24,18 @@ pub fn affordable(config: &RxConfig, facts: &InterfaceFacts) -> Result<(), Failu
     }
 }
 
-/// Chunks that hold the longest frame, or of which it takes several.
+/// Bytes in front of each frame: a reflector sends it back as it came, and has none there.
+const fn stamp_bytes(role: Role) -> u32 {
+    match role {
+        Role::Sink => STAMP_BYTES,
+        Role::Reflector => 0,
+    }
+}
+
+/// Chunks that hold the longest frame with its stamp, or of which it takes several.
 fn memory(config: &RxConfig, facts: &InterfaceFacts) -> Memory {
     let [longest, _] = ground::longest_frames(facts.mtu);
-    let memory = Memory::of(&config.rings, DEFAULT_RX_RING, longest);
+    let memory = Memory::of(&config.rings, DEFAULT_RX_RING, longest.saturating_add(stamp_bytes(config.role)));
     // A frame goes back in the chunk that it came in.
     if config.role == Role::Reflector { memory.of_one_chunk() } else { memory }
 }
@@ -82,8 +90,10 @@ fn jumbo(
     memory: Memory,
 ) -> Option<Finding> {
     let [_, longest] = ground::longest_frames(facts.mtu);
+    let stamp = stamp_bytes(role);
     let Missing { certain, why, remedy } =
-        missing(facts, role, modes, memory).filter(|_| longest > CHUNK_HOLDS_BYTES)?;
+        missing(facts, role, modes, memory).filter(|_| longest.saturating_add(stamp) > CHUNK_HOLDS_BYTES)?;
+    let holds = grouped(u64::from(CHUNK_HOLDS_BYTES + FCS_BYTES - stamp));
     let are = if certain { "are" } else { "may be" };
     let what = format!(
         "the MTU of {} is above one chunk of packet memory, and longer frames {are} dropped",
@@ -91,7 +101,7 @@ fn jumbo(
     );
     Some(
         Finding::new(Code::SizeAboveChunk, Severity::Warn, facts.name.clone(), what)
-            .why(format!("frames above 3,844 bytes (FCS included) take several chunks of 4,096, and {why}"))
+            .why(format!("frames above {holds} bytes (FCS included) take several chunks of 4,096, and {why}"))
             .remedy(format!(
                 "{remedy}; smaller frames on the sender, or ip link set {} mtu 3800",
                 facts.name
@@ -151,7 +161,7 @@ mod tests {
     ) -> Option<Finding> {
         let facts = InterfaceFacts { mtu, xdp_features: features, ..fixture::facts("v1", 2) };
         let [longest, _] = ground::longest_frames(mtu);
-        jumbo(&facts, Role::Sink, modes, memory(Memory::of(&Rings::default(), 64, longest)))
+        jumbo(&facts, Role::Sink, modes, memory(Memory::of(&Rings::default(), 64, longest + STAMP_BYTES)))
     }
 
     const COPY: (AttachMode, XskModeUsed) = (AttachMode::Native, XskModeUsed::Copy);
@@ -185,9 +195,9 @@ mod tests {
         assert_eq!(told(9_000, Some(XdpFeatures::REDIRECT), GENERIC, |memory| memory), None);
         assert_eq!(told(9_000, None, ZERO_COPY, |memory| memory), None);
         // Frames with two tags would be above a chunk, those without are not.
-        for mtu in [1_500, 3_826] {
+        for mtu in [1_500, 3_810] {
             assert_eq!(told(mtu, None, COPY, Memory::of_one_chunk), None);
         }
-        assert!(told(3_827, None, COPY, Memory::of_one_chunk).is_some());
+        assert!(told(3_811, None, COPY, Memory::of_one_chunk).is_some());
     }
 }

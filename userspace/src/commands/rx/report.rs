@@ -15,7 +15,7 @@ use crate::host::{machine, napi};
 use crate::port::RxDrops;
 use crate::report::{
     DeviceCounters, IntervalRow, LatencyKind, LatencyNs, QueueRow, Reflected, Report, SCHEMA, Setup, SizeRow,
-    Totals,
+    Totals, WaitNs,
 };
 use crate::units::{FCS_BYTES, Nanos};
 use crate::xdp::QueueCounters;
@@ -154,7 +154,8 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let start = run.heard.and_then(|heard| heard.start.as_ref());
     let workers = sink.seats.iter().filter(|_| !sink.config.count_only);
     let cores = report_parts::distinct(workers.map(|seat| seat.core));
-    let (latency_ns, latency_absent) = latency(sink, run);
+    let ring_wait_ns = run.tally.ring_wait.summary().map(WaitNs::from);
+    let (latency_ns, latency_absent) = latency(sink, run, ring_wait_ns.is_some());
     let (device_counters, disagreement) = device_counters(sink, run);
     let balance = books::balance(sink, run);
     let streams = books::streams(sink, run, &balance);
@@ -178,6 +179,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         reflected: reflected(sink, run),
         latency_ns,
         latency_absent,
+        ring_wait_ns,
         cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, run.tally.load, volume.frames),
         device_counters,
         queues: run.queues.clone(),
@@ -267,7 +269,8 @@ fn setup(sink: &Sink<'_>, cores: &[u32]) -> Setup {
     }
 }
 
-fn latency(sink: &Sink<'_>, run: &RunFacts<'_>) -> (Option<LatencyNs>, Option<String>) {
+/// One program stamps all frames or none, so that one clock timed them all.
+fn latency(sink: &Sink<'_>, run: &RunFacts<'_>, stamped: bool) -> (Option<LatencyNs>, Option<String>) {
     let absent = |why: &str| (None, Some(why.to_owned()));
     let Some(summary) = run.tally.latency.summary() else {
         return match () {
@@ -280,7 +283,7 @@ fn latency(sink: &Sink<'_>, run: &RunFacts<'_>) -> (Option<LatencyNs>, Option<St
     };
     let latency = LatencyNs {
         kind: LatencyKind::OneWay,
-        clock: "userspace".to_owned(),
+        clock: if stamped { "xdp-rx" } else { "userspace" }.to_owned(),
         count: summary.count,
         min: summary.min,
         mean: summary.mean,
@@ -319,6 +322,7 @@ fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> (DeviceCounters, Opti
         ("xdp.bytes", xdp.bytes),
         ("xdp.taken", xdp.taken),
         ("xdp.taken_bytes", xdp.taken_bytes),
+        ("xdp.no_room", xdp.no_room),
         ("xsk.rx_dropped", run.drops.dropped),
         ("xsk.rx_ring_full", run.drops.ring_full),
         ("xsk.rx_fill_ring_empty_descs", run.drops.fill_ring_empty),

@@ -22,6 +22,7 @@ pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: 
     found.extend(dropped_by_devices(sink, run, report));
     found.extend(unexplained(sink, run, report));
     found.extend(no_socket(sink, run));
+    found.extend(no_stamp_room(sink, run));
     found.extend(bad_frames(sink, run));
     let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
     found.extend(failed.map(|error| report_parts::port_failed(&sink.facts.name, "receiving", error)));
@@ -130,6 +131,18 @@ fn no_socket(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
         Finding::new(Code::NoSocket, Severity::Warn, name(sink), what)
             .why("the NIC spreads frames over its receive queues, and an AF_XDP socket sees only its own")
             .remedy("leave --queues out to serve all of them")
+    })
+}
+
+fn no_stamp_room(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Finding> {
+    let frames = run.xdp.no_room;
+    (frames > 0).then(|| {
+        let what = format!(
+            "{frames} frames had no room in front of them for their time of arrival, and were dropped"
+        );
+        Finding::new(Code::NoStampRoom, Severity::Warn, name(sink), what)
+            .why("the driver leaves fewer than 16 bytes in front of a frame, or its own metadata takes them")
+            .remedy("--xdp-mode generic, where the stack makes the room")
     })
 }
 

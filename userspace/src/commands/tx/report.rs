@@ -52,6 +52,7 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         reflected: None,
         latency_ns: None,
         latency_absent: Some("latency is measured where frames arrive".to_owned()),
+        ring_wait_ns: None,
         cpu: before.cost(after, &cores, load, volume.frames),
         device_counters,
         queues: queues(&sender, &books),

@@ -163,6 +163,7 @@ impl Code {
             Self::Interrupted => &sent::INTERRUPTED,
             Self::NothingReceived => &received::NOTHING,
             Self::NoSocket => &received::NO_SOCKET,
+            Self::NoStampRoom => &received::NO_STAMP_ROOM,
             Self::NotParsed => &received::NOT_PARSED,
             Self::ReceiverSlow => &received::SLOW,
             Self::DeviceDrops => &received::DEVICE_DROPS,

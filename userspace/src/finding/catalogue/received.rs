@@ -16,6 +16,13 @@ pub(super) const NO_SOCKET: Entry = Entry {
     said: &[said(By::Sink, End::Warned)],
 };
 
+pub(super) const NO_STAMP_ROOM: Entry = Entry {
+    meaning: "Frames of ours had no room in front of them for the time that the XDP program puts there, and were dropped.",
+    cause: "The driver leaves fewer than 16 bytes in front of a frame, or its own metadata takes them; XDP asks for 256.",
+    remedy: "`--xdp-mode generic`, where the stack makes the room, or `--count-only`, which needs none.",
+    said: &[said(By::Sink, End::Warned)],
+};
+
 pub(super) const NOT_PARSED: Entry = Entry {
     meaning: "Frames of ours came in a stack of headers that the XDP program does not read, and went to the kernel instead.",
     cause: "Something on the way added a tunnel, more VLAN tags or IP options, or fragmented them.",
