@@ -10,6 +10,7 @@ use xsk_gen::engine::{
 use xsk_gen::frame::layout::Defaults;
 use xsk_gen::frame::sizes::Sizes;
 use xsk_gen::frame::{Inspector, L3, Place, Stack, Stream, StreamSpec};
+use xsk_gen::measure::Sampling;
 use xsk_gen::memory_port::{Event, Faults, WireHandle, wire};
 use xsk_gen::pace::{Limits, Pacer};
 use xsk_gen::units::{FrameSize, Nanos};
@@ -83,7 +84,9 @@ impl Bench {
         let receive = |(queue, port)| {
             let inspector = Inspector::plain(Some(PORT), true);
             let clock = || Nanos(1_000_000);
-            let spec = RxSpec { queue, batch: BATCH, inspector, others: false, clock_id: CLOCK, clock };
+            let timing = Some(Sampling::ALL);
+            let spec =
+                RxSpec { queue, batch: BATCH, inspector, others: false, timing, clock_id: CLOCK, clock };
             let (control, _) = sync_channel(1);
             Box::new(RxWorker::new(port, spec, Arc::clone(&latch), control, progress())) as Box<dyn Worker>
         };

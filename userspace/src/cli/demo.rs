@@ -1,7 +1,9 @@
 //! `demo`: the flags of both ends, and which end each goes to.
 
 use super::rx::SinkArgs;
-use super::{AddressArgs, HeaderArgs, LoadArgs, OutputArgs, ProbeArgs, RxArgs, SocketArgs, TxArgs};
+use super::{
+    AddressArgs, HeaderArgs, LoadArgs, OutputArgs, ProbeArgs, RxArgs, SocketArgs, TimingArgs, TxArgs,
+};
 use crate::config::{ConfigError, DEMO_RX, DEMO_TX, DemoConfig, validate_list};
 use clap::Args;
 
@@ -20,6 +22,9 @@ pub struct DemoArgs {
     /// What is done with received frames.
     #[command(flatten)]
     pub sink: SinkArgs,
+    /// Which of them are timed.
+    #[command(flatten)]
+    pub timing: TimingArgs,
     /// What frames carry.
     #[command(flatten)]
     pub probe: ProbeArgs,
@@ -60,6 +65,7 @@ impl DemoArgs {
             iface: Some(DEMO_RX.to_owned()),
             port: self.address.port.clone().filter(|_| follow),
             sink: SinkArgs { matches: self.sink.matches.clone().or(l2), ..self.sink.clone() },
+            timing: self.timing.clone(),
             probe: self.probe.clone(),
             sockets: SocketArgs { cores, ..self.sockets.clone() },
             output: self.output.clone(),

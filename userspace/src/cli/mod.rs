@@ -9,6 +9,7 @@ mod recording;
 mod reflect;
 mod replay;
 mod rx;
+mod timing;
 mod tx;
 
 pub use demo::DemoArgs;
@@ -19,6 +20,7 @@ pub use recording::RecordingArgs;
 pub use reflect::ReflectArgs;
 pub use replay::ReplayArgs;
 pub use rx::RxArgs;
+pub use timing::TimingArgs;
 pub use tx::TxArgs;
 
 use clap::{Args, Parser, Subcommand};

@@ -1,7 +1,7 @@
 //! `reflect`: its flags, and their way into [`RxConfig`]: a reflector is a sink that sends back.
 
 use super::rx::SinkArgs;
-use super::{HeaderArgs, OutputArgs, ProbeArgs, RecordingArgs, RxArgs, SocketArgs};
+use super::{HeaderArgs, OutputArgs, ProbeArgs, RecordingArgs, RxArgs, SocketArgs, TimingArgs};
 use crate::config::{ConfigError, Role, RxConfig};
 use clap::Args;
 
@@ -66,6 +66,7 @@ impl TryFrom<ReflectArgs> for RxConfig {
             idle_timeout: args.idle_timeout,
             port: args.port,
             sink: SinkArgs { count_only: false, matches: args.matches },
+            timing: TimingArgs::default(),
             headers: args.headers,
             recording: RecordingArgs::default(),
             probe: args.probe,

@@ -1,6 +1,6 @@
 //! `rx`: its flags, and their way into [`RxConfig`].
 
-use super::{HeaderArgs, OutputArgs, ProbeArgs, RecordingArgs, SocketArgs};
+use super::{HeaderArgs, OutputArgs, ProbeArgs, RecordingArgs, SocketArgs, TimingArgs};
 use crate::config::{
     ConfigError, DEFAULT_PORT, DEFAULT_RX_RING, DEFAULT_WAIT_LINK, Match, Role, RxConfig, validate_answer,
     validate_count, validate_iface, validate_match, validate_port, validate_run_tag, validate_span,
@@ -39,6 +39,9 @@ pub struct RxArgs {
     /// What is done with received frames.
     #[command(flatten)]
     pub sink: SinkArgs,
+    /// Which of them are timed.
+    #[command(flatten)]
+    pub timing: TimingArgs,
     /// What the headers are, as tx was told.
     #[command(flatten)]
     pub headers: HeaderArgs,
@@ -93,6 +96,7 @@ impl RxArgs {
             ("--frames", self.sockets.frames.is_some()),
             ("--hugepages", self.sockets.hugepages),
             ("--busy-poll", self.sockets.busy_poll),
+            ("--latency-sample", self.timing.latency_sample.is_some()),
         ];
         let given = if self.sink.count_only { &others[..] } else { &[] };
         validate_without(given, "--count-only opens no socket", "leave out --count-only, or this flag")
@@ -114,6 +118,7 @@ impl RxArgs {
             count_only: self.sink.count_only,
             recording: self.recording.recording(self.sink.count_only)?,
             verify: !self.probe.no_verify,
+            timing: self.timing.timing()?,
             matches,
             streams: self.headers.of_sink()?,
             answer: validate_answer(self.answer.as_deref())?,

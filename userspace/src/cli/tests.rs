@@ -6,6 +6,7 @@ use crate::frame::layer::Layer;
 use crate::frame::sizes::Sizes;
 use crate::units::{FrameSize, Nanos, RateSpec};
 use clap::{CommandFactory, Parser};
+use std::num::NonZeroU32;
 
 fn parse(line: &str) -> Command {
     Cli::try_parse_from(line.split_whitespace()).unwrap().command
@@ -150,6 +151,16 @@ fn a_demo_receives_what_it_sends() {
 }
 
 #[test]
+fn what_is_timed_goes_to_the_receiving_end() {
+    let timing = |flags: &str| (rx(flags).unwrap().timing, demo(flags).unwrap().rx.timing);
+    let (every, hundredth) = (NonZeroU32::new(1), NonZeroU32::new(100));
+    assert_eq!(timing(""), (every, every));
+    assert_eq!(timing("--latency-sample 1/100"), (hundredth, hundredth));
+    assert_eq!(timing("--no-latency"), (None, None));
+    assert!(rx("--no-latency --latency-sample 2").is_err());
+}
+
+#[test]
 fn a_demo_shares_out_its_cores() {
     let cores = |list: &str| {
         let config = demo(&format!("--cores {list}")).unwrap();
@@ -168,6 +179,8 @@ fn flags_without_effect_are_refused() {
     assert_eq!(tx("--l2 --port 9").map_err(flag).err().as_deref(), Some("--port"));
     assert_eq!(rx("--match l2 --port 9").map_err(flag).err().as_deref(), Some("--port"));
     assert_eq!(rx("--count-only --xsk-mode zerocopy").map_err(flag).err().as_deref(), Some("--xsk-mode"));
+    let sample = rx("--count-only --latency-sample 9").map_err(flag);
+    assert_eq!(sample.err().as_deref(), Some("--latency-sample"));
     assert!(rx("--count-only --no-verify --xsk-mode auto").is_ok());
     assert!(demo("--count-only --ring 1024").unwrap().rx.rings.ring.is_some());
 }

@@ -10,6 +10,7 @@ use crate::config::{DEFAULT_RX_RING, Match, Role, RxConfig, TxConfig};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{InterfaceFacts, process};
 use crate::report::Report;
+use std::num::NonZeroU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender as Channel, channel};
 use std::thread;
@@ -56,6 +57,7 @@ fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
         count_only: false,
         recording: None,
         verify: config.verify,
+        timing: Some(NonZeroU32::MIN),
         matches: Match::ours((!config.address.l2).then_some(config.address.port)),
         streams: Some(config.streams.clone()),
         answer: Vec::new(),

@@ -21,6 +21,7 @@ mod stream_file;
 mod stream_plan;
 mod tcp_flags;
 mod time;
+mod timing;
 
 pub use address::{
     Addressing, DEFAULT_PORT, DEFAULT_SRC_PORT, Family, validate_dst_mac, validate_ips, validate_port,
@@ -49,3 +50,4 @@ pub use runs::{
 pub use stream_file::read_streams;
 pub use stream_plan::{MAX_STREAMS, StreamPlan, StreamSet};
 pub use time::{LEAST_INTERVAL, validate_interval, validate_span, validate_wait};
+pub use timing::validate_timing;

@@ -3,6 +3,7 @@
 use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Recording, Replay, Rings, StreamSet};
 use crate::units::{Nanos, RateSpec};
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 
 /// How long a link may take to come up again after a program was attached, unless `--wait-link` says otherwise:
 /// real NICs reset and renegotiate, which takes up to several seconds.
@@ -101,6 +102,8 @@ pub struct RxConfig {
     pub recording: Option<Recording>,
     /// Whether checksums are verified.
     pub verify: bool,
+    /// One frame in how many is timed, by a hash of its number; None for none at all.
+    pub timing: Option<NonZeroU32>,
     /// Which frames are taken.
     pub matches: Match,
     /// The sender's streams, where they are known: a sink must be told where their probes lie.

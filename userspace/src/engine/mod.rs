@@ -12,6 +12,7 @@ mod run;
 mod rx;
 mod sender;
 mod tally;
+mod times;
 mod tx;
 
 pub use echo_tally::EchoTally;
@@ -24,6 +25,7 @@ pub use replay::{ReplaySpec, ReplayWorker};
 pub use run::{Crew, Outcome, Running, start};
 pub use rx::{ControlFrame, MAX_RUNS, RxSpec, RxWorker};
 pub use tally::RxTally;
+pub use times::Times;
 pub use tx::{TxBooks, TxWorker};
 
 use crate::port::PortError;

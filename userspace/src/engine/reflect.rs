@@ -179,6 +179,7 @@ mod tests {
             batch: 12,
             inspector: Inspector::plain(None, true),
             others: false,
+            timing: Some(crate::measure::Sampling::ALL),
             clock_id: 0,
             clock: || Nanos(1),
         };

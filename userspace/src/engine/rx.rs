@@ -1,9 +1,11 @@
 //! The receiving worker: one queue, every run that arrives on it.
 
 use super::latch::Latch;
+use super::times::Arrival;
 use super::{Books, Inlet, Load, Progress, RxTally, Turn, Worker};
 use crate::capture::Tap;
-use crate::frame::{Control, Inspected, Inspector, Probe, Reason, control, extend_sent};
+use crate::frame::{Control, Inspected, Inspector, Probe, Reason, control};
+use crate::measure::Sampling;
 use crate::port::{Forward, PortError, RxDrops};
 use crate::units::Nanos;
 use std::collections::VecDeque;
@@ -38,6 +40,8 @@ pub struct RxSpec {
     pub inspector: Inspector,
     /// Whether frames that are not ours are shown as received: they were asked for.
     pub others: bool,
+    /// Which frames are timed; None for none at all.
+    pub timing: Option<Sampling>,
     /// This host's clock, as it stands in the probes.
     pub clock_id: u16,
     /// Reads the time.
@@ -61,6 +65,7 @@ pub struct RxWorker<P> {
 /// The tally that is open, and those that are closed.
 struct TallyBook {
     open: RxTally,
+    timing: Option<Sampling>,
     closed: VecDeque<RxTally>,
     /// Sums of the runs that were the oldest of more than [`MAX_RUNS`].
     forgotten: Option<RxTally>,
@@ -89,7 +94,8 @@ impl<P: Inlet> RxWorker<P> {
         progress: Arc<Progress>,
     ) -> Self {
         let book = TallyBook {
-            open: RxTally::new(0, None, Some(spec.queue)),
+            open: RxTally::new(0, None, Some(spec.queue)).timed(spec.timing),
+            timing: spec.timing,
             closed: VecDeque::new(),
             forgotten: None,
             current: None,
@@ -126,8 +132,8 @@ impl<P: Inlet> RxWorker<P> {
             match spec.inspector.inspect(frame.bytes) {
                 Inspected::Probe { probe } if book.admits(&probe, latch, now) => {
                     counts = true;
-                    book.open.probe(&probe, frame.wire_len, now, latch);
-                    book.time(&probe, spec.clock_id, frame.xdp_ns.map(Nanos), now);
+                    let at = Arrival { stamp: frame.xdp_ns.map(Nanos), now, clock_id: spec.clock_id };
+                    book.open.probe(&probe, frame.wire_len, at, latch);
                 }
                 Inspected::Probe { .. } => book.open.reject(Reason::OtherRun),
                 Inspected::Control { probe, body } => {
@@ -239,21 +245,6 @@ impl TallyBook {
         self.open.echo.completed += frames - closed;
     }
 
-    /// One-way latency, where the sender's clock is ours: to the XDP program where that has said when it saw the frame, whose
-    /// wait for this worker is a figure of its own.
-    #[inline]
-    fn time(&mut self, probe: &Probe, clock_id: u16, seen: Option<Nanos>, now: Nanos) {
-        if let Some(seen) = seen {
-            self.open.ring_wait.record((now - seen).0);
-        }
-        let arrived = seen.unwrap_or(now);
-        if probe.clock == clock_id {
-            self.open.latency.record((arrived - extend_sent(probe.sent, arrived)).0);
-        } else {
-            self.open.foreign_clock += 1;
-        }
-    }
-
     #[cold]
     fn control(&mut self, probe: &Probe, body: &[u8], to: &SyncSender<ControlFrame>) {
         self.open.control += 1;
@@ -266,7 +257,8 @@ impl TallyBook {
     /// Closes the open tally with the drops as they were last read, which was before this turn's frames.
     fn roll(&mut self, epoch: u32, run: Option<u16>) {
         let queue = self.open.queue;
-        let mut closed = std::mem::replace(&mut self.open, RxTally::new(epoch, run, queue));
+        let next = RxTally::new(epoch, run, queue).timed(self.timing);
+        let mut closed = std::mem::replace(&mut self.open, next);
         closed.close();
         self.owed += closed.echo.in_flight();
         closed.drops = self.drops_now.map(|now| now.since(self.drops_before));

@@ -1,10 +1,11 @@
 //! What one receive worker counted of one run, and how the tallies of several workers become one.
 
 use super::latch::{Latch, Shape};
+use super::times::{Arrival, SpaceTimes, Times};
 use super::{EchoTally, Load};
 use crate::frame::{Probe, Reason};
 use crate::measure::seq::MAX_FLOWS;
-use crate::measure::{Latency, PackedLatency, SequenceBooks, SequenceCounts, Sizes};
+use crate::measure::{Sampling, SequenceBooks, SequenceCounts, Sizes};
 use crate::port::RxDrops;
 use crate::units::{FCS_BYTES, Nanos};
 use std::collections::BTreeMap;
@@ -45,26 +46,25 @@ pub struct RxTally {
     /// What the sequence spaces came to, by number; filled when the tally is closed.
     pub spaces: BTreeMap<u16, SequenceCounts>,
     /// Books of the sequence spaces while frames arrive, by number.
-    open: Vec<Option<Box<SequenceBooks>>>,
+    open: Vec<Option<Box<OpenSpace>>>,
     /// How many sequence spaces have books, and how many flows are followed in them.
     opened: usize,
     followed: u64,
-    /// One-way latency of the frames whose clock is ours.
-    pub latency: Latency,
-    /// The same once the tally is closed: the table of a run that is over would take 200 KB for as long as
-    /// the sink runs.
-    packed: PackedLatency,
-    /// How long frames waited between the XDP program and the worker, and the same once the tally is closed.
-    pub ring_wait: Latency,
-    packed_wait: PackedLatency,
-    /// Probes stamped by another clock.
-    pub foreign_clock: u64,
+    /// When its frames came, and how long they took.
+    pub times: Times,
     /// What the port's carrier dropped within the run.
     pub drops: Option<RxDrops>,
     /// What was sent back of it.
     pub echo: EchoTally,
     /// What the turns cost from the first frame of the run to the last: a sink that waits is not at work.
     pub load: Load,
+}
+
+/// One sequence space, while frames arrive.
+#[derive(Debug)]
+struct OpenSpace {
+    books: SequenceBooks,
+    times: SpaceTimes,
 }
 
 /// Frames of others. How many there are stands in [`RxTally::rejected`].
@@ -77,7 +77,7 @@ pub struct Others {
 }
 
 impl RxTally {
-    /// An empty tally.
+    /// An empty tally of a worker that times every frame.
     #[must_use]
     pub fn new(epoch: u32, run: Option<u16>, queue: Option<u32>) -> Self {
         Self {
@@ -96,40 +96,43 @@ impl RxTally {
             open: Vec::new(),
             opened: 0,
             followed: 0,
-            latency: Latency::new(),
-            packed: PackedLatency::default(),
-            ring_wait: Latency::new(),
-            packed_wait: PackedLatency::default(),
-            foreign_clock: 0,
+            times: Times::new(Some(Sampling::ALL)),
             drops: None,
             echo: EchoTally::default(),
             load: Load::default(),
         }
     }
 
+    /// The same of a worker that times these frames, or none.
+    #[must_use]
+    pub(super) fn timed(self, sampling: Option<Sampling>) -> Self {
+        Self { times: Times::new(sampling), ..self }
+    }
+
     /// The sums of runs that are not told one by one any more.
     #[must_use]
     pub(super) fn forgotten(queue: Option<u32>) -> Self {
-        let (latency, ring_wait) = (Latency::none(), Latency::none());
-        Self { latency, ring_wait, sizes: Sizes::default(), ..Self::new(Self::FORGOTTEN, None, queue) }
+        Self { sizes: Sizes::default(), ..Self::new(Self::FORGOTTEN, None, queue).timed(None) }
     }
 
     /// The number of no run: the tally is that of all runs that are forgotten.
     pub const FORGOTTEN: u32 = u32::MAX;
 
-    /// Books one probe of `wire_len` bytes (without FCS) that arrived at `now`.
+    /// Books one probe of `wire_len` bytes (without FCS).
     #[inline]
-    pub(super) fn probe(&mut self, probe: &Probe, wire_len: usize, now: Nanos, latch: &Latch) {
-        if let Some(Some(books)) = self.open.get_mut(usize::from(probe.stream.space())) {
-            books.see(probe.seq);
-        } else if !self.first_of_space(probe, latch) {
+    pub(super) fn probe(&mut self, probe: &Probe, wire_len: usize, at: Arrival, latch: &Latch) {
+        let space = usize::from(probe.stream.space());
+        if !matches!(self.open.get(space), Some(Some(_))) && !self.open_space(probe.stream.space(), latch) {
             return self.reject(Reason::NoSuchSpace);
         }
+        let Some(Some(space)) = self.open.get_mut(space) else { return };
+        let seen = space.books.see(probe.seq);
+        self.times.take(&mut space.times, probe, seen, at);
         self.probes += 1;
         let with_fcs = wire_len + FCS_BYTES as usize;
         self.bytes += with_fcs as u64;
         self.sizes.record(with_fcs);
-        self.arrivals = Some((self.arrivals.map_or(now, |(first, _)| first), now));
+        self.arrivals = Some((self.arrivals.map_or(at.now, |(first, _)| first), at.now));
     }
 
     /// Books a frame of `wire_len` bytes (without FCS) that is not ours and arrived at `now`.
@@ -154,12 +157,12 @@ impl RxTally {
         }
     }
 
-    /// The first frame of a space: the only time that receiving takes memory. False where the run cannot have
+    /// Before the first frame of a space: the only time that receiving takes memory. False where the run cannot have
     /// that space, since its sender has announced fewer, or they have become too many: the frame is a spoilt
     /// or a foreign one.
     #[cold]
-    fn first_of_space(&mut self, probe: &Probe, latch: &Latch) -> bool {
-        let (shape, space) = (latch.shape(self.epoch), probe.stream.space());
+    fn open_space(&mut self, space: u16, latch: &Latch) -> bool {
+        let shape = latch.shape(self.epoch);
         if !shape.as_ref().map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces) {
             return false;
         }
@@ -170,14 +173,13 @@ impl RxTally {
         if followed <= MAX_FOLLOWED {
             self.followed = followed;
         }
-        let mut books = SequenceBooks::new(flows, workers, worker);
-        books.see(probe.seq);
+        let books = SequenceBooks::new(flows, workers, worker);
         let at = usize::from(space);
         if self.open.len() <= at {
             self.open.resize_with(at + 1, || None);
         }
         if let Some(place) = self.open.get_mut(at) {
-            *place = Some(Box::new(books));
+            *place = Some(Box::new(OpenSpace { books, times: SpaceTimes::default() }));
             self.opened += 1;
         }
         true
@@ -185,11 +187,12 @@ impl RxTally {
 
     /// Turns the books of the sequence spaces into their counts, and what is large into what is small.
     pub(super) fn close(&mut self) {
-        let open = (0u16..).zip(std::mem::take(&mut self.open));
-        self.spaces = open.filter_map(|(space, books)| Some((space, books?.counts()))).collect();
+        let open = std::mem::take(&mut self.open);
+        let each = (0u16..).zip(&open);
+        self.spaces =
+            each.filter_map(|(number, space)| Some((number, space.as_ref()?.books.counts()))).collect();
+        self.times.close(open.iter().flatten().map(|space| &space.times));
         self.sizes.close();
-        self.packed = std::mem::replace(&mut self.latency, Latency::none()).pack();
-        self.packed_wait = std::mem::replace(&mut self.ring_wait, Latency::none()).pack();
     }
 
     /// Adds the sums of a run that is forgotten: what is of that run alone goes.
@@ -200,7 +203,6 @@ impl RxTally {
         self.probes += other.probes;
         self.bytes += other.bytes;
         self.others = self.others.plus(other.others);
-        self.foreign_clock += other.foreign_clock;
         self.drops = sum_of(self.drops, other.drops);
         self.echo = self.echo.plus(other.echo);
     }
@@ -241,8 +243,7 @@ impl RxTally {
     pub fn merge(&mut self, other: Self) {
         self.merge_sums(&other);
         self.run = self.run.or(other.run);
-        self.latency.unpack(&other.packed);
-        self.ring_wait.unpack(&other.packed_wait);
+        self.times.merge(&other.times);
         self.sizes.merge(&other.sizes);
         self.load = self.load.plus(other.load);
         self.arrivals = span_of(self.arrivals, other.arrivals);
@@ -283,7 +284,7 @@ mod tests {
         let mut tally = RxTally::new(1, Some(7), Some(0));
         for space in 0..crate::frame::probe::MAX_SPACES {
             let probe = Probe { run: 7, stream: StreamId::new(space, true), seq: 0, clock: 0, sent: 0 };
-            tally.probe(&probe, 60, Nanos(1), latch);
+            tally.probe(&probe, 60, Arrival { stamp: None, now: Nanos(1), clock_id: 0 }, latch);
         }
         tally.close();
         tally

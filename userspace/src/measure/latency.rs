@@ -1,5 +1,6 @@
 //! Latency as a histogram of bounded size and bounded error. Knows no clock: whoever records has subtracted.
 
+use super::Summary;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -18,27 +19,6 @@ pub struct Latency {
     max: u64,
     sum: u128,
     overflow: u64,
-}
-
-/// What they come to, in ns. Smallest, largest and mean are exact; the rest is right to one in a thousand.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(missing_docs, reason = "the percentiles name themselves")]
-pub struct Summary {
-    /// Samples.
-    pub count: u64,
-    pub min: u64,
-    pub mean: f64,
-    pub stdev: f64,
-    pub p50: u64,
-    pub p90: u64,
-    pub p99: u64,
-    pub p99_9: u64,
-    pub p99_99: u64,
-    pub max: u64,
-    /// Samples above [`HIGHEST_NS`], which count as that.
-    pub overflow: u64,
-    /// The histogram as HdrHistogram's tools read it: V2, deflate, base64. None if it could not be encoded.
-    pub hist: Option<String>,
 }
 
 /// Latencies of a run that is over: only the cells of the table that hold something, a few KB as a rule.
@@ -144,6 +124,7 @@ impl Latency {
             p99: quantile(0.99),
             p99_9: quantile(0.999),
             p99_99: quantile(0.9999),
+            p99_999: quantile(0.99999),
             max: self.max,
             overflow: self.overflow,
             hist: self.encode(),
@@ -211,21 +192,26 @@ mod tests {
             let summary = of(&samples).summary().unwrap();
             let mut sorted: Vec<u64> = samples.iter().map(|ns| (*ns).min(HIGHEST_NS)).collect();
             sorted.sort_unstable();
-            let got = [summary.p50, summary.p90, summary.p99, summary.p99_9, summary.p99_99];
-            for (got, q) in got.into_iter().zip([0.5, 0.9, 0.99, 0.999, 0.9999]) {
+            let got = [summary.p50, summary.p90, summary.p99, summary.p99_9, summary.p99_99, summary.p99_999];
+            for (got, q) in got.into_iter().zip([0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999]) {
                 let exact = exact_quantile(&sorted, q);
                 prop_assert!(got >= exact && got - exact <= exact / 1000, "{} for {}", got, exact);
             }
             prop_assert_eq!((summary.min, summary.max), (sorted[0], sorted[sorted.len() - 1]));
+            let above = summary.delay_variation();
+            let of_all = [above.p50, above.p99, above.p99_9, above.max].map(|ns| ns + summary.min);
+            prop_assert_eq!(of_all, [summary.p50, summary.p99, summary.p99_9, summary.max]);
             let mean = sorted.iter().map(|ns| u128::from(*ns)).sum::<u128>() as f64 / sorted.len() as f64;
             prop_assert_eq!(summary.mean, mean);
         }
 
         #[test]
-        fn merged_parts_are_the_whole(samples in any_samples(), cut: prop::sample::Index) {
-            let (left, right) = samples.split_at(cut.index(samples.len()));
-            let mut merged = of(left);
-            merged.merge(&of(right));
+        fn merged_parts_are_the_whole(samples in any_samples(), queues in 1usize..9, packed: bool) {
+            let mut merged = Latency::new();
+            for queue in 0..queues {
+                let part: Vec<u64> = samples.iter().skip(queue).step_by(queues).copied().collect();
+                if packed { merged.unpack(&of(&part).pack()) } else { merged.merge(&of(&part)) }
+            }
             prop_assert_eq!(merged.summary(), of(&samples).summary());
         }
 

@@ -1,10 +1,16 @@
 //! What was received, and how long it took: numbers come in, books come out. Knows no frame layout, no port
 //! and no clock.
 
+pub mod jitter;
 pub mod latency;
+pub mod sampling;
 pub mod seq;
 pub mod sizes;
+pub mod summary;
 
-pub use latency::{Latency, PackedLatency, Summary};
+pub use jitter::{Jitter, MeanJitter};
+pub use latency::{Latency, PackedLatency};
+pub use sampling::Sampling;
 pub use seq::{Seen, SequenceBooks, SequenceCounts};
 pub use sizes::Sizes;
+pub use summary::{DelayVariation, Summary};

@@ -4,6 +4,7 @@
 mod books;
 mod header;
 mod json;
+mod latency;
 mod progress;
 mod table;
 mod text;

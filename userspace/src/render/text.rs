@@ -1,11 +1,9 @@
 //! The Report for people: short, aligned, the books as equations, findings with their remedies last.
 
 use super::header::{header, labelled};
-use super::words::{UNKNOWN, count, path, percent, plural, scaled, seconds};
-use super::{books, table};
-use crate::report::{
-    CoreRow, Cpu, LatencyKind, LatencyNs, QueueRow, Rates, Report, SizeRow, StreamRow, Totals, WaitNs,
-};
+use super::words::{UNKNOWN, count, path, percent, scaled, seconds};
+use super::{books, latency, table};
+use crate::report::{CoreRow, Cpu, QueueRow, Rates, Report, SizeRow, StreamRow, Totals};
 use crate::units::{grouped, span};
 use std::io::{self, Write};
 
@@ -22,8 +20,9 @@ pub fn text(report: &Report, out: &mut impl Write) -> io::Result<()> {
     section(out, "books", &books::lines(&r.balance))?;
     let reflected = r.reflected.map(|reflected| books::reflected(&reflected, r.balance.probes));
     section(out, "sent back", &reflected.unwrap_or_default())?;
-    section(out, "latency", &latency(r.latency_ns.as_ref(), r.latency_absent.as_deref()))?;
-    section(out, "ring wait", &r.ring_wait_ns.as_ref().map(wait).into_iter().collect::<Vec<_>>())?;
+    section(out, "latency", &latency::lines(r.latency_ns.as_ref(), r.latency_absent.as_deref()))?;
+    section(out, "ring wait", r.ring_wait_ns.as_ref().map(latency::wait).as_slice())?;
+    section(out, "gaps", r.gaps_ns.as_ref().map(latency::gaps).as_slice())?;
     section(out, "cpu", &cpu(&r.cpu))?;
     section(out, "device", &[cross_check(r)])?;
     section(out, "queues", &queues(&r.queues))?;
@@ -38,7 +37,7 @@ fn section(out: &mut impl Write, label: &str, lines: &[String]) -> io::Result<()
     labels.zip(lines).try_for_each(|(label, line)| write!(out, "{}", labelled(label, line)))
 }
 
-fn with_reason(what: &str, why: &str) -> String {
+pub(super) fn with_reason(what: &str, why: &str) -> String {
     if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") }
 }
 
@@ -70,42 +69,6 @@ fn rates(r: &Rates, duration_s: Option<f64>) -> String {
         // Two places: both clocks together may drift by 0.02 %.
         r.line_rate_percent.map_or_else(|| UNKNOWN.to_owned(), |line| format!("{line:.2} %")),
     )
-}
-
-fn latency(latency: Option<&LatencyNs>, absent: Option<&str>) -> Vec<String> {
-    let Some(l) = latency else { return vec![with_reason(UNKNOWN, absent.unwrap_or_default())] };
-    let kind = match l.kind {
-        LatencyKind::OneWay => "one way",
-        LatencyKind::RoundTrip => "round trip",
-    };
-    let head = format!("{kind}, clock {}, {}", l.clock, plural(l.count, "sample"));
-    let above =
-        if l.overflow == 0 { String::new() } else { format!(", {} above the scale", grouped(l.overflow)) };
-    let figures = [
-        ("min", ns(l.min)),
-        ("p50", ns(l.p50)),
-        ("p90", ns(l.p90)),
-        ("p99", ns(l.p99)),
-        ("p99.9", ns(l.p99_9)),
-        ("p99.99", ns(l.p99_99)),
-        ("max", ns(l.max)),
-    ];
-    let figures = figures.map(|(name, value)| format!("{name} {value}")).join(", ");
-    vec![format!("{head}{above}"), figures, format!("mean {}, stdev {}", span(l.mean), span(l.stdev))]
-}
-
-/// Between the XDP program and the worker.
-fn wait(w: &WaitNs) -> String {
-    let [p50, p99, max] = [w.p50, w.p99, w.max].map(ns);
-    format!(
-        "p50 {p50}, p99 {p99}, max {max}, {} between the XDP program and the worker",
-        plural(w.count, "sample")
-    )
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a figure for people; 2^53 ns is 104 days")]
-fn ns(value: u64) -> String {
-    span(value as f64)
 }
 
 fn cpu(c: &Cpu) -> Vec<String> {

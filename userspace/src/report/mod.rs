@@ -3,14 +3,17 @@
 //! A figure that this side cannot know is `None` (null in JSON), never 0. Sizes and byte counts include the FCS.
 
 mod balance;
+mod gaps;
+mod latency;
 mod reflected;
 mod setup;
 mod wait;
 
 pub use balance::{Balance, BooksError};
+pub use gaps::{GapsKind, GapsNs};
+pub use latency::{DelayVariationNs, LatencyKind, LatencyNs};
 pub use reflected::Reflected;
 pub use setup::{Engine, Host, Interface, Kind, Napi, Path, PathVerdict, Setup, XdpModeUsed, XskModeUsed};
-
 pub use wait::WaitNs;
 
 use crate::finding::{Finding, Severity};
@@ -60,6 +63,9 @@ pub struct Report {
     /// rx: how long frames waited between the XDP program, which saw them arrive, and the worker; null where the program does
     /// not say when.
     pub ring_wait_ns: Option<WaitNs>,
+    /// How far apart the frames were; null where their times were not taken.
+    #[serde(default)]
+    pub gaps_ns: Option<GapsNs>,
     /// What the figures cost.
     pub cpu: Cpu,
     /// The kernel's and the device's own counters over the run, by name.
@@ -177,41 +183,6 @@ pub struct Rates {
     pub l3_bps: Option<f64>,
     /// l1_bps over the link's speed; null where there is no speed or it means nothing.
     pub line_rate_percent: Option<f64>,
-}
-
-/// Latency in nanoseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the percentiles name themselves")]
-pub struct LatencyNs {
-    /// `one_way` or `round_trip`.
-    pub kind: LatencyKind,
-    /// Whose clock took the arrival time: `userspace`, `xdp-rx`, `nic-rx`.
-    pub clock: String,
-    /// Samples.
-    pub count: u64,
-    pub min: u64,
-    pub mean: f64,
-    pub stdev: f64,
-    pub p50: u64,
-    pub p90: u64,
-    pub p99: u64,
-    pub p99_9: u64,
-    pub p99_99: u64,
-    pub max: u64,
-    /// Samples above what the histogram can hold; they count as its highest value.
-    pub overflow: u64,
-    /// The histogram, HdrHistogram V2 compressed or uncompressed, base64.
-    pub hist: Option<String>,
-}
-
-/// Which way the time was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LatencyKind {
-    /// Stamp of the sender to arrival, one clock.
-    OneWay,
-    /// There and back.
-    RoundTrip,
 }
 
 /// What the figures cost.

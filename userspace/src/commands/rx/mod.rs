@@ -6,6 +6,7 @@ mod books;
 mod fall_back;
 mod faults;
 mod heard;
+mod latency;
 mod matching;
 mod means;
 mod readings;
@@ -41,6 +42,7 @@ use crate::engine::{ControlFrame, Latch, Outcome, Progress, Reflector, RxSpec, R
 use crate::finding::Finding;
 use crate::host::choose::choose_rx_interface;
 use crate::host::{InterfaceFacts, machine};
+use crate::measure::Sampling;
 use crate::report::{Report, XskModeUsed};
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
@@ -306,6 +308,7 @@ impl<'a> Sink<'a> {
                 batch: self.config.batch,
                 inspector: inspector.clone(),
                 others: self.takes_others(),
+                timing: self.config.timing.map(Sampling::one_in),
                 clock_id: machine::clock_id(),
                 clock: monotonic,
             };

@@ -79,6 +79,7 @@ mod tests {
             batch: 64,
             inspector: Inspector::plain(Some(9), true),
             others: false,
+            timing: Some(crate::measure::Sampling::ALL),
             clock_id: 0,
             clock: || Nanos(1),
         };

@@ -3,7 +3,7 @@
 use super::fall_back::Swap;
 use super::heard::{Heard, Totals as Sent};
 use super::readings::Window;
-use super::{Aftermath, Sink, attach, books};
+use super::{Aftermath, Sink, attach, books, latency};
 use crate::commands::cross_check::{self, Comparison};
 use crate::commands::report_parts::{self, Volume};
 use crate::commands::rx::trouble;
@@ -14,8 +14,7 @@ use crate::finding::{Code, Finding};
 use crate::host::{machine, napi};
 use crate::port::RxDrops;
 use crate::report::{
-    DeviceCounters, IntervalRow, LatencyKind, LatencyNs, QueueRow, Reflected, Report, SCHEMA, Setup, SizeRow,
-    Totals, WaitNs,
+    DeviceCounters, IntervalRow, QueueRow, Reflected, Report, SCHEMA, Setup, SizeRow, Totals,
 };
 use crate::units::{FCS_BYTES, Nanos};
 use crate::xdp::QueueCounters;
@@ -154,8 +153,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let start = run.heard.and_then(|heard| heard.start.as_ref());
     let workers = sink.seats.iter().filter(|_| !sink.config.count_only);
     let cores = report_parts::distinct(workers.map(|seat| seat.core));
-    let ring_wait_ns = run.tally.ring_wait.summary().map(WaitNs::from);
-    let (latency_ns, latency_absent) = latency(sink, run, ring_wait_ns.is_some());
+    let timed = latency::timed(sink, run);
     let (device_counters, disagreement) = device_counters(sink, run);
     let balance = books::balance(sink, run);
     let streams = books::streams(sink, run, &balance);
@@ -177,9 +175,10 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         rates: report_parts::rates(volume, time, sink.facts.line_speed_bps()),
         balance,
         reflected: reflected(sink, run),
-        latency_ns,
-        latency_absent,
-        ring_wait_ns,
+        latency_ns: timed.latency,
+        latency_absent: timed.latency_absent,
+        ring_wait_ns: timed.ring_wait,
+        gaps_ns: timed.gaps,
         cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, run.tally.load, volume.frames),
         device_counters,
         queues: run.queues.clone(),
@@ -267,37 +266,6 @@ fn setup(sink: &Sink<'_>, cores: &[u32]) -> Setup {
         hugepages: memory.hugepages,
         napi: napi::settings(&sink.facts),
     }
-}
-
-/// One program stamps all frames or none, so that one clock timed them all.
-fn latency(sink: &Sink<'_>, run: &RunFacts<'_>, stamped: bool) -> (Option<LatencyNs>, Option<String>) {
-    let absent = |why: &str| (None, Some(why.to_owned()));
-    let Some(summary) = run.tally.latency.summary() else {
-        return match () {
-            () if sink.config.count_only => absent("--count-only reads no stamps"),
-            () if run.tally.foreign_clock > 0 => {
-                absent("the sender stamps with another clock than this host's")
-            }
-            () => absent("no frame of a run was received"),
-        };
-    };
-    let latency = LatencyNs {
-        kind: LatencyKind::OneWay,
-        clock: if stamped { "xdp-rx" } else { "userspace" }.to_owned(),
-        count: summary.count,
-        min: summary.min,
-        mean: summary.mean,
-        stdev: summary.stdev,
-        p50: summary.p50,
-        p90: summary.p90,
-        p99: summary.p99,
-        p99_9: summary.p99_9,
-        p99_99: summary.p99_99,
-        max: summary.max,
-        overflow: summary.overflow,
-        hist: summary.hist,
-    };
-    (Some(latency), None)
 }
 
 /// All counters by name. The device must have counted what the program saw, frame by frame.

@@ -53,6 +53,7 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         latency_ns: None,
         latency_absent: Some("latency is measured where frames arrive".to_owned()),
         ring_wait_ns: None,
+        gaps_ns: None,
         cpu: before.cost(after, &cores, load, volume.frames),
         device_counters,
         queues: queues(&sender, &books),

@@ -52,6 +52,7 @@ fn an_endless_sink_keeps_the_last_runs_and_the_sums_of_all() {
         batch: 64,
         inspector: Inspector::plain(None, true),
         others: false,
+        timing: Some(Sampling::ALL),
         clock_id: 0,
         clock: || Nanos(1),
     };

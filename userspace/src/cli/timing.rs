@@ -1,0 +1,23 @@
+//! What a sink times: its flags, and their way into the configuration.
+
+use crate::config::{ConfigError, validate_timing};
+use clap::Args;
+use std::num::NonZeroU32;
+
+/// Which frames are timed.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Traffic")]
+pub struct TimingArgs {
+    /// Time no frame: neither latency nor ring wait nor gaps
+    #[arg(long)]
+    pub no_latency: bool,
+    /// Time one frame in so many, 1/100 or 100, by a hash of its number [default: every frame]
+    #[arg(long, value_name = "1/N", allow_negative_numbers = true)]
+    pub latency_sample: Option<String>,
+}
+
+impl TimingArgs {
+    pub(super) fn timing(&self) -> Result<Option<NonZeroU32>, ConfigError> {
+        validate_timing(self.no_latency, self.latency_sample.as_deref())
+    }
+}

@@ -1,0 +1,50 @@
+//! What the times of a run's frames come to in its Report, or why there are none.
+
+use super::Sink;
+use super::report::RunFacts;
+use crate::measure::Sampling;
+use crate::report::{GapsKind, GapsNs, LatencyKind, LatencyNs, WaitNs};
+
+/// The figures that come from arrival times.
+pub struct Timed {
+    /// One-way latency.
+    pub latency: Option<LatencyNs>,
+    /// Why there is none.
+    pub latency_absent: Option<String>,
+    /// The wait between the XDP program and the worker.
+    pub ring_wait: Option<WaitNs>,
+    /// Gaps between arrivals.
+    pub gaps: Option<GapsNs>,
+}
+
+/// One program stamps all frames or none, so that one clock timed them all.
+pub fn timed(sink: &Sink<'_>, run: &RunFacts<'_>) -> Timed {
+    let times = &run.tally.times;
+    let ring_wait = times.ring_wait.summary();
+    let clock = if ring_wait.is_some() { "xdp-rx" } else { "userspace" };
+    let latency = times.latency.summary().map(|summary| LatencyNs {
+        sampled: sink.config.timing.map(|one_in| Sampling::one_in(one_in).to_string()),
+        jitter: times.jitter.ns(),
+        negative: Some(times.negative),
+        ..LatencyNs::new(LatencyKind::OneWay, clock, summary)
+    });
+    Timed {
+        latency_absent: latency.is_none().then(|| absent(sink, run).to_owned()),
+        latency,
+        ring_wait: ring_wait.map(WaitNs::from),
+        gaps: times.gaps.summary().map(|summary| GapsNs::new(GapsKind::Arrival, clock, summary)),
+    }
+}
+
+/// Why no frame has a latency.
+fn absent(sink: &Sink<'_>, run: &RunFacts<'_>) -> &'static str {
+    match () {
+        () if sink.config.count_only => "--count-only reads no stamps",
+        () if sink.config.timing.is_none() => "--no-latency times no frame",
+        () if run.tally.times.foreign_clock > 0 => "the sender stamps with another clock than this host's",
+        () if run.tally.probes > 0 => {
+            "none of the frames that came was among those that --latency-sample chooses"
+        }
+        () => "no frame of a run was received",
+    }
+}
