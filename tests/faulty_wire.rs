@@ -48,6 +48,8 @@ fn check_counts(run: &Run) {
     let true_ones = [wire.came, wire.delivered, wire.lost, wire.doubled, wire.reordered, 0];
     assert_eq!(told, true_ones, "{wire:?}\n{rx}");
     assert_eq!((rx.known("kernel_drops"), rx.known("unexplained")), (0, wire.lost), "{rx}");
+    let limited = rx.at("/latency_ns/queue_limited").as_str();
+    assert_eq!(limited.is_some_and(|why| why.contains(" lost")), wire.lost > 0, "{rx}");
     // Each frame is timed when it comes first.
     assert_eq!(rx.at("/latency_ns/count").as_u64(), Some(rx.known("unique")), "{rx}");
 }

@@ -17,6 +17,7 @@ fn received(args: &[&str]) -> Report {
     tx.check_full_books();
     rx.check_full_books();
     assert_eq!(rx.known("unique"), FRAMES, "{rx}");
+    assert_eq!(rx.known("shortfall"), tx.known("shortfall"), "{rx}");
     rx
 }
 
@@ -53,6 +54,25 @@ fn every_frame_is_timed_and_the_figures_agree_with_each_other() {
     check_ascending(&rx, "latency_ns/pdv", &["p50", "p99", "p99_9", "max"]);
     let [above_p50, above_max] = figures(&rx, "latency_ns/pdv", ["p50", "max"]);
     assert_eq!((above_p50 + min, above_max + min), (p50, max));
+    let limited = rx.at("/latency_ns/queue_limited").as_str();
+    assert_eq!(limited.is_some_and(|why| why.contains("not sent")), rx.known("shortfall") > 0, "{rx}");
+    assert!(limited.is_none_or(|why| !why.contains("max") && !why.contains("lost")), "{rx}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_run_without_a_limit_to_its_rate_measures_a_queue_and_says_so() {
+    if !require_root() {
+        return;
+    }
+    let args = ["demo", "--quiet", "--duration", "1"];
+    let run = |more: &[&str]| {
+        Running::xsk_gen(&[&args, more].concat()).wait(Duration::from_secs(30)).expect_code(0)
+    };
+    let (_, rx) = tx_and_rx(&run(&["--json"]));
+    assert!(rx.text("/latency_ns/queue_limited").contains("the rate was max"), "{rx}");
+    let text = run(&[]).stdout;
+    assert!(text.contains("queue-limited: the rate was max"), "{text}");
 }
 
 #[test]

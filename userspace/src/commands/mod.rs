@@ -21,6 +21,7 @@ mod output_file;
 mod pair;
 mod placement;
 mod privileges;
+mod queue_limited;
 mod refused_socket;
 mod report_parts;
 pub mod rx;

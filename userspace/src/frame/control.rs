@@ -88,6 +88,9 @@ pub struct End {
     /// missed nothing, even where it heard no START. None from a sender that does not tell.
     #[serde(default)]
     pub age_ns: Option<u64>,
+    /// Frames that were due and not sent, over all spaces. None from a sender that does not tell.
+    #[serde(default)]
+    pub shortfall: Option<u64>,
 }
 
 /// Total of one sequence space.
@@ -150,6 +153,7 @@ impl End {
             device_drops,
             duration_ns,
             age_ns: None,
+            shortfall: None,
         };
         // At most 2^15 spaces, so the number of parts fits.
         let parts = spaces.len().div_ceil(Self::SPACES_A_PART).max(1) as u16;
@@ -303,7 +307,8 @@ mod tests {
             for (at, part) in parts.iter().enumerate() {
                 assert_eq!((usize::from(part.part), usize::from(part.parts)), (at, parts.len()));
             }
-            let longest = End { age_ns: Some(u64::MAX), ..parts.last().unwrap().clone() };
+            let told = Some(u64::MAX);
+            let longest = End { age_ns: told, shortfall: told, ..parts.last().unwrap().clone() };
             let frame = encode(&stack, 1, 2, 3, Nanos(4), &Control::End(longest)).unwrap();
             assert!(frame.len() <= MAX_BYTES + 14 + 8);
             let all: Vec<_> = parts.into_iter().flat_map(|part| part.spaces).collect();

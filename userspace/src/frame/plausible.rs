@@ -119,6 +119,7 @@ mod tests {
             device_drops: None,
             duration_ns: 1,
             age_ns: None,
+            shortfall: None,
         };
         assert!(check(Control::End(end(0, 5))).is_ok());
         assert!(check(Control::End(end(1, 5))).is_err());

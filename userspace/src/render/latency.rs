@@ -22,7 +22,8 @@ pub(super) fn lines(latency: Option<&LatencyNs>, absent: Option<&str>) -> Vec<St
     let spread = format!("mean {}, stdev {}", span(l.mean), span(l.stdev));
     let jitter = l.jitter.map(|jitter| format!("jitter {}", span(jitter)));
     let spread = std::iter::once(spread).chain(jitter).collect::<Vec<_>>().join(", ");
-    [head(l), named(figures), spread].into_iter().chain(l.pdv.as_ref().map(variation)).collect()
+    let lines = [head(l), named(figures), spread].into_iter().chain(l.pdv.as_ref().map(variation));
+    lines.chain(l.queue_limited.as_ref().map(|why| format!("queue-limited: {why}"))).collect()
 }
 
 /// What was timed, by which clock, and which samples are not what they seem.

@@ -24,7 +24,7 @@ pub struct Balance {
     pub in_flight: Option<u64>,
     /// Descriptors that the kernel refused.
     pub invalid: Option<u64>,
-    /// Frames that were due and not sent, since the rate could not be held.
+    /// Frames that were due and not sent, since the rate could not be held. On rx: as the sender's END said.
     pub shortfall: Option<u64>,
     /// Frames that reached the sink: control, probes and rejected.
     pub received: Option<u64>,

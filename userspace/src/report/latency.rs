@@ -40,6 +40,10 @@ pub struct LatencyNs {
     /// Samples that arrived before they were sent, by a clock that stepped back; they count as 0.
     #[serde(default)]
     pub negative: Option<u64>,
+    /// Why these are times of a queue that is full rather than of the path: frames were lost, fewer were sent than asked
+    /// for, or as many as possible were. Null where none of that is known.
+    #[serde(default)]
+    pub queue_limited: Option<String>,
     /// The histogram, HdrHistogram V2 compressed or uncompressed, base64.
     pub hist: Option<String>,
 }
@@ -87,6 +91,7 @@ impl LatencyNs {
             jitter: None,
             overflow: summary.overflow,
             negative: None,
+            queue_limited: None,
             hist: summary.hist,
         }
     }

@@ -24,6 +24,7 @@ pub fn balance(sink: &Sink<'_>, run: &RunFacts<'_>) -> Balance {
     let probes = if count_only { run.xdp.counted_probes() } else { tally.probes };
     let mut balance = Balance {
         completed: run.sent.as_ref().map(|sent| sent.completed),
+        shortfall: run.sent.as_ref().and_then(|sent| sent.shortfall),
         control: Some(control),
         probes: Some(probes),
         rejected: rejected.filter(|(_, n)| *n > 0).collect(),

@@ -34,6 +34,8 @@ pub struct Totals {
     pub built_by_space: BTreeMap<u16, u64>,
     /// Frames that the sender's device dropped after completing them; None where no counter tells.
     pub device_drops: Option<u64>,
+    /// Frames that were due and not sent; None from a sender that does not tell.
+    pub shortfall: Option<u64>,
 }
 
 impl Heard {
@@ -83,6 +85,7 @@ impl Heard {
             by_space: totals().map(|total| (total.space, total.completed)).collect(),
             built_by_space: totals().map(|total| (total.space, total.built)).collect(),
             device_drops: last.device_drops,
+            shortfall: last.shortfall,
         })
     }
 }

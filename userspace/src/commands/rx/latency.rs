@@ -2,8 +2,9 @@
 
 use super::Sink;
 use super::report::RunFacts;
+use crate::commands::queue_limited;
 use crate::measure::Sampling;
-use crate::report::{GapsKind, GapsNs, LatencyKind, LatencyNs, WaitNs};
+use crate::report::{Balance, GapsKind, GapsNs, LatencyKind, LatencyNs, Offered, WaitNs};
 
 /// The figures that come from arrival times.
 pub struct Timed {
@@ -18,7 +19,7 @@ pub struct Timed {
 }
 
 /// One program stamps all frames or none, so that one clock timed them all.
-pub fn timed(sink: &Sink<'_>, run: &RunFacts<'_>) -> Timed {
+pub fn timed(sink: &Sink<'_>, run: &RunFacts<'_>, offered: Option<&Offered>, balance: &Balance) -> Timed {
     let times = &run.tally.times;
     let ring_wait = times.ring_wait.summary();
     let clock = if ring_wait.is_some() { "xdp-rx" } else { "userspace" };
@@ -26,6 +27,7 @@ pub fn timed(sink: &Sink<'_>, run: &RunFacts<'_>) -> Timed {
         sampled: sink.config.timing.map(|one_in| Sampling::one_in(one_in).to_string()),
         jitter: times.jitter.ns(),
         negative: Some(times.negative),
+        queue_limited: queue_limited::reason(offered, balance),
         ..LatencyNs::new(LatencyKind::OneWay, clock, summary)
     });
     Timed {

@@ -153,9 +153,10 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let start = run.heard.and_then(|heard| heard.start.as_ref());
     let workers = sink.seats.iter().filter(|_| !sink.config.count_only);
     let cores = report_parts::distinct(workers.map(|seat| seat.core));
-    let timed = latency::timed(sink, run);
     let (device_counters, disagreement) = device_counters(sink, run);
     let balance = books::balance(sink, run);
+    let offered = start.zip(run.window.run).map(|(start, run)| offered(start, run));
+    let timed = latency::timed(sink, run, offered.as_ref(), &balance);
     let streams = books::streams(sink, run, &balance);
     let mut report = Report {
         schema: SCHEMA.to_owned(),
@@ -170,7 +171,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         interface: (&sink.facts).into(),
         path: crate::host::kind::path(&sink.facts),
         setup: setup(sink, &cores),
-        offered: start.zip(run.window.run).map(|(start, run)| offered(start, run)),
+        offered,
         totals: totals(sink, run, &volume),
         rates: report_parts::rates(volume, time, sink.facts.line_speed_bps()),
         balance,

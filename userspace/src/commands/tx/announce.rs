@@ -60,7 +60,9 @@ pub fn last_word(offer: &Offer, aftermath: &Aftermath) -> LastWord {
     };
     let spaces: Vec<_> = books.iter().flat_map(numbered).collect();
     let window = books.iter().map(|b| b.window.0).max().unwrap_or(0);
-    LastWord { run: offer.run, parts: End::split(&spaces, aftermath.device_drops(), window) }
+    let shortfall = Some(books.iter().map(|b| b.shortfall).sum());
+    let parts = End::split(&spaces, aftermath.device_drops(), window).into_iter();
+    LastWord { run: offer.run, parts: parts.map(|part| End { shortfall, ..part }).collect() }
 }
 
 /// Who is told the END, and for how long.
