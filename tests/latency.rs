@@ -54,6 +54,7 @@ fn every_frame_is_timed_and_the_figures_agree_with_each_other() {
     check_ascending(&rx, "latency_ns/pdv", &["p50", "p99", "p99_9", "max"]);
     let [above_p50, above_max] = figures(&rx, "latency_ns/pdv", ["p50", "max"]);
     assert_eq!((above_p50 + min, above_max + min), (p50, max));
+    assert!(rx.at("/streams/0/latency_ns").is_null() && rx.at("/latency_ns/streams_followed").is_null());
     let limited = rx.at("/latency_ns/queue_limited").as_str();
     assert_eq!(limited.is_some_and(|why| why.contains("not sent")), rx.known("shortfall") > 0, "{rx}");
     assert!(limited.is_none_or(|why| !why.contains("max") && !why.contains("lost")), "{rx}");
@@ -104,6 +105,27 @@ fn gaps_of_several_queues_are_each_queues_own() {
     let rx = received(&["--queues", "0-1", "--flows", "64"]);
     assert_eq!(figure(&rx, "/gaps_ns/count"), (FRAMES - 2) as f64, "{rx}");
     assert_eq!(figure(&rx, "/latency_ns/count"), FRAMES as f64, "{rx}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn each_stream_has_a_latency_of_its_own() {
+    if !require_root() {
+        return;
+    }
+    let mixed = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/mixed.toml");
+    let rx = received(&["--stream", mixed]);
+    let rows = rx.at("/streams").as_array().unwrap();
+    assert!(rows.len() > 1 && rx.at("/latency_ns/streams_absent").is_null(), "{rx}");
+    assert_eq!(figure(&rx, "/latency_ns/streams_followed"), rows.len() as f64);
+    let [min, max] = figures(&rx, "latency_ns", ["min", "max"]);
+    for (at, row) in rows.iter().enumerate() {
+        assert_eq!(row["latency_ns"]["count"], row["unique"], "{rx}");
+        let of = format!("streams/{at}/latency_ns");
+        check_ascending(&rx, &of, &["min", "p50", "p99", "p99_9", "max"]);
+        let [own_min, own_max] = figures(&rx, &of, ["min", "max"]);
+        assert!(min <= own_min && own_max <= max, "{rx}");
+    }
 }
 
 #[test]

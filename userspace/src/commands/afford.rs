@@ -25,7 +25,7 @@ const SPARE_BYTES: u64 = 16 * MIB;
 pub struct Need {
     /// Packet memory, which is pinned.
     pub packets: u64,
-    /// Four rings a socket, and what is noted of each chunk.
+    /// Four rings a socket, what is noted of each chunk, and tables of times.
     pub rings: u64,
 }
 
@@ -39,6 +39,7 @@ impl Need {
         let addresses = chunks.next_power_of_two().saturating_mul(3 * ADDRESS);
         let descriptors = u64::from(memory.ring).saturating_mul(2 * DESCRIPTOR);
         let rings = addresses.saturating_add(descriptors).saturating_add(chunks.saturating_mul(NOTES));
+        let rings = rings.saturating_add(memory.table_bytes);
         Self { packets: memory.bytes().saturating_mul(sockets), rings: rings.saturating_mul(sockets) }
     }
 
@@ -185,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(ring: u32, chunks: u32, hugepages: bool) -> Memory {
-        Memory { ring, chunks, chunk_bytes: 4_096, longest_frame: 60, hugepages }
+        Memory { ring, chunks, chunk_bytes: 4_096, longest_frame: 60, hugepages, table_bytes: 0 }
     }
 
     fn room(bytes: u64) -> Room {
@@ -198,6 +199,12 @@ mod tests {
         // Twice: transmit and receive ring; completions for 4,096 and twice as many fills; the notes.
         let rings = 2 * (2 * 2_048 * 16 + 4_096 * 8 + 8_192 * 8 + 3_000 * 192);
         assert_eq!(need, Need { packets: 2 * 3_000 * 4_096, rings });
+    }
+
+    #[test]
+    fn tables_of_times_are_ordinary_memory_of_each_socket() {
+        let with = |table_bytes| Memory { table_bytes, ..of(2_048, 4_096, true) };
+        assert_eq!(ordinary(with(5_000), 3) - ordinary(with(0), 3), 15_000);
     }
 
     #[test]

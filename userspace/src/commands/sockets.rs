@@ -51,6 +51,8 @@ pub struct Memory {
     pub longest_frame: u32,
     /// Whether packet memory lies in huge pages.
     pub hugepages: bool,
+    /// Bytes of the tables in which the worker of this socket books times, at the most.
+    pub table_bytes: u64,
 }
 
 impl Memory {
@@ -61,7 +63,7 @@ impl Memory {
         let ring = rings.entries(ring);
         let chunks = rings.frames.unwrap_or(ring.saturating_mul(2));
         let chunk_bytes = xsk::chunk_for(longest_frame);
-        Self { ring, chunks, chunk_bytes, longest_frame, hugepages: rings.hugepages }
+        Self { ring, chunks, chunk_bytes, longest_frame, hugepages: rings.hugepages, table_bytes: 0 }
     }
 
     /// Chunks that the longest frame takes.

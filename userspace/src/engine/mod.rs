@@ -25,7 +25,7 @@ pub use replay::{ReplaySpec, ReplayWorker};
 pub use run::{Crew, Outcome, Running, start};
 pub use rx::{ControlFrame, MAX_RUNS, RxSpec, RxWorker};
 pub use tally::RxTally;
-pub use times::Times;
+pub use times::{MAX_FOLLOWED_SPACES, Times};
 pub use tx::{TxBooks, TxWorker};
 
 use crate::port::PortError;

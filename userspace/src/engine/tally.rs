@@ -166,6 +166,7 @@ impl RxTally {
         if !shape.as_ref().map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces) {
             return false;
         }
+        let times = self.times.open(space, shape.as_ref().map(|shape| shape.spaces));
         let (flows, worker, workers) = shape.unwrap_or_else(Shape::unknown).place(space);
         // Beyond that order is judged over the space as a whole.
         let followed = self.followed.saturating_add(u64::from(flows));
@@ -179,7 +180,7 @@ impl RxTally {
             self.open.resize_with(at + 1, || None);
         }
         if let Some(place) = self.open.get_mut(at) {
-            *place = Some(Box::new(OpenSpace { books, times: SpaceTimes::default() }));
+            *place = Some(Box::new(OpenSpace { books, times }));
             self.opened += 1;
         }
         true
@@ -187,11 +188,13 @@ impl RxTally {
 
     /// Turns the books of the sequence spaces into their counts, and what is large into what is small.
     pub(super) fn close(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        let each = (0u16..).zip(&open);
-        self.spaces =
-            each.filter_map(|(number, space)| Some((number, space.as_ref()?.books.counts()))).collect();
-        self.times.close(open.iter().flatten().map(|space| &space.times));
+        let open = (0u16..).zip(std::mem::take(&mut self.open));
+        let open = open.filter_map(|(number, space)| Some((number, space?)));
+        let counts = &mut self.spaces;
+        self.times.close(open.map(|(number, space)| {
+            counts.insert(number, space.books.counts());
+            (number, space.times)
+        }));
         self.sizes.close();
     }
 

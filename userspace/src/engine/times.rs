@@ -3,8 +3,13 @@
 
 use crate::frame::formula::hash;
 use crate::frame::{Probe, extend_sent};
+use crate::measure::latency::{COARSE_TABLE_BYTES, TABLE_BYTES};
 use crate::measure::{Jitter, Latency, MeanJitter, PackedLatency, Sampling, Seen};
 use crate::units::Nanos;
+use std::collections::BTreeMap;
+
+/// Sequence spaces whose latency is told one by one: the first of a run, so that all workers follow the same.
+pub const MAX_FOLLOWED_SPACES: u16 = 64;
 
 /// When a frame came, and by which clock.
 #[derive(Debug, Clone, Copy)]
@@ -39,12 +44,18 @@ pub struct Times {
     /// The three tables once the times are closed: those of a run that is over would take 600 KB for as long as the sink
     /// runs.
     packed: [PackedLatency; 3],
+    /// One-way latency of the sequence spaces that are followed, by number, once other workers' times are merged.
+    pub spaces: BTreeMap<u16, Latency>,
+    /// The same once the times are closed.
+    packed_spaces: BTreeMap<u16, PackedLatency>,
 }
 
 /// The times of one sequence space, while frames arrive.
 #[derive(Debug, Default)]
 pub(super) struct SpaceTimes {
     jitter: Jitter,
+    /// Its own latency, where it is followed.
+    latency: Option<Latency>,
 }
 
 impl Times {
@@ -62,7 +73,19 @@ impl Times {
             negative: 0,
             last: None,
             packed: <[PackedLatency; 3]>::default(),
+            spaces: BTreeMap::new(),
+            packed_spaces: BTreeMap::new(),
         }
+    }
+
+    /// Bytes of all tables that the times of one run can take on a worker.
+    pub const MOST_BYTES: u64 = 3 * TABLE_BYTES + MAX_FOLLOWED_SPACES as u64 * COARSE_TABLE_BYTES;
+
+    /// The times of space `number` of so many; None where the sender has not told. The only one has no latency of its own.
+    pub(super) fn open(&self, number: u16, spaces: Option<u16>) -> SpaceTimes {
+        let several = spaces.is_some_and(|spaces| spaces > 1);
+        let followed = self.sampling.is_some() && several && number < MAX_FOLLOWED_SPACES;
+        SpaceTimes { latency: followed.then(Latency::coarse), ..SpaceTimes::default() }
     }
 
     /// Times a frame of the run that its space's books have `seen`.
@@ -85,14 +108,21 @@ impl Times {
         if ours && matches!(seen, Seen::Unique { .. }) {
             let transit = arrived.0.wrapping_sub(extend_sent(probe.sent, arrived).0).cast_signed();
             self.negative += u64::from(transit < 0);
-            self.latency.record(transit.max(0).cast_unsigned());
+            let latency = transit.max(0).cast_unsigned();
+            self.latency.record(latency);
             space.jitter.record(transit);
+            if let Some(own) = &mut space.latency {
+                own.record(latency);
+            }
         }
     }
 
     /// Takes over what the spaces have, and packs the tables.
-    pub(super) fn close<'s>(&mut self, spaces: impl Iterator<Item = &'s SpaceTimes>) {
-        spaces.for_each(|space| self.jitter.add(&space.jitter));
+    pub(super) fn close(&mut self, spaces: impl Iterator<Item = (u16, SpaceTimes)>) {
+        for (number, space) in spaces {
+            self.jitter.add(&space.jitter);
+            self.packed_spaces.extend(space.latency.map(|latency| (number, latency.pack())));
+        }
         let tables = [&mut self.latency, &mut self.ring_wait, &mut self.gaps];
         self.packed = tables.map(|table| std::mem::replace(table, Latency::none()).pack());
     }
@@ -101,6 +131,9 @@ impl Times {
     pub(super) fn merge(&mut self, other: &Self) {
         let tables = [&mut self.latency, &mut self.ring_wait, &mut self.gaps];
         tables.into_iter().zip(&other.packed).for_each(|(table, packed)| table.unpack(packed));
+        for (number, packed) in &other.packed_spaces {
+            self.spaces.entry(*number).or_insert_with(Latency::coarse).unpack(packed);
+        }
         self.jitter.merge(&other.jitter);
         self.foreign_clock += other.foreign_clock;
         self.negative += other.negative;

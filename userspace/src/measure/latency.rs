@@ -1,6 +1,6 @@
 //! Latency as a histogram of bounded size and bounded error. Knows no clock: whoever records has subtracted.
 
-use super::Summary;
+use super::{PackedLatency, Summary};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -8,8 +8,14 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 /// Longest latency that is told apart, in ns: a frame that took ten seconds is as good as lost.
 pub const HIGHEST_NS: u64 = 10_000_000_000;
-/// Every value is right to one in a thousand, far below what any clock here resolves; the table takes 200 KB.
-const SIGNIFICANT_DIGITS: u8 = 3;
+/// Every value is right to one in a thousand, far below what any clock here resolves.
+const DIGITS: u8 = 3;
+/// Right to one in a hundred.
+const COARSE_DIGITS: u8 = 2;
+/// Bytes of the table of [`Latency::new`].
+pub const TABLE_BYTES: u64 = 204_800;
+/// Bytes of the table of [`Latency::coarse`].
+pub const COARSE_TABLE_BYTES: u64 = 28_672;
 
 /// Latencies of any number of frames.
 #[derive(Debug, Clone)]
@@ -21,23 +27,6 @@ pub struct Latency {
     overflow: u64,
 }
 
-/// Latencies of a run that is over: only the cells of the table that hold something, a few KB as a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PackedLatency {
-    /// Each cell's value in ns, and its samples.
-    cells: Vec<(u64, u64)>,
-    min: u64,
-    max: u64,
-    sum: u128,
-    overflow: u64,
-}
-
-impl Default for PackedLatency {
-    fn default() -> Self {
-        Self { cells: Vec::new(), min: u64::MAX, max: 0, sum: 0, overflow: 0 }
-    }
-}
-
 impl Default for Latency {
     fn default() -> Self {
         Self::new()
@@ -47,37 +36,42 @@ impl Default for Latency {
 impl Latency {
     /// No samples yet. Allocates the whole table, so that recording does not.
     #[must_use]
-    #[expect(clippy::expect_used, reason = "the bounds are constants within the crate's documented limits")]
     pub fn new() -> Self {
-        let histogram =
-            Histogram::new_with_bounds(1, HIGHEST_NS, SIGNIFICANT_DIGITS).expect("constant bounds");
-        Self { histogram, min: u64::MAX, max: 0, sum: 0, overflow: 0 }
+        Self::with_digits(HIGHEST_NS, DIGITS)
+    }
+
+    /// The same in an eighth of the memory, right to one in a hundred: for many at once.
+    #[must_use]
+    pub fn coarse() -> Self {
+        Self::with_digits(HIGHEST_NS, COARSE_DIGITS)
     }
 
     /// As [`Latency::new`], but without a table: for what will record nothing.
     #[must_use]
-    #[expect(clippy::expect_used, reason = "the bounds are constants within the crate's documented limits")]
     pub fn none() -> Self {
-        let histogram = Histogram::new_with_bounds(1, 2, 0).expect("constant bounds");
+        Self::with_digits(2, 0)
+    }
+
+    #[expect(clippy::expect_used, reason = "the bounds are constants within the crate's documented limits")]
+    fn with_digits(highest: u64, digits: u8) -> Self {
+        let histogram = Histogram::new_with_bounds(1, highest, digits).expect("constant bounds");
         Self { histogram, min: u64::MAX, max: 0, sum: 0, overflow: 0 }
     }
 
     /// The same samples in as little memory as they need.
     #[must_use]
     pub fn pack(self) -> PackedLatency {
-        let cells = self.histogram.iter_recorded();
-        PackedLatency {
-            cells: cells.map(|cell| (cell.value_iterated_to(), cell.count_since_last_iteration())).collect(),
-            min: self.min,
-            max: self.max,
-            sum: self.sum,
-            overflow: self.overflow,
-        }
+        let Self { histogram, min, max, sum, overflow } = self;
+        let cells = histogram.iter_recorded();
+        let cells = cells.map(|cell| (cell.value_iterated_to(), cell.count_since_last_iteration()));
+        let mut packed = PackedLatency::of(cells);
+        (packed.min, packed.max, packed.sum, packed.overflow) = (min, max, sum, overflow);
+        packed
     }
 
-    /// Adds all samples of `packed`.
+    /// Adds all samples of `packed`, which were in a table of the same digits.
     pub fn unpack(&mut self, packed: &PackedLatency) {
-        packed.cells.iter().for_each(|(value, count)| self.histogram.saturating_record_n(*value, *count));
+        packed.cells().for_each(|(value, count)| self.histogram.saturating_record_n(value, count));
         self.min = self.min.min(packed.min);
         self.max = self.max.max(packed.max);
         self.sum += packed.sum;
@@ -176,6 +170,13 @@ mod tests {
     }
 
     #[test]
+    fn tables_take_what_they_are_said_to() {
+        let bytes = |latency: &Latency| latency.histogram.distinct_values() as u64 * 8;
+        assert_eq!(bytes(&Latency::new()), TABLE_BYTES);
+        assert_eq!(bytes(&Latency::coarse()), COARSE_TABLE_BYTES);
+    }
+
+    #[test]
     fn recording_allocates_nothing() {
         let mut latency = Latency::new();
         let info = allocation_counter::measure(|| {
@@ -203,6 +204,18 @@ mod tests {
             prop_assert_eq!(of_all, [summary.p50, summary.p99, summary.p99_9, summary.max]);
             let mean = sorted.iter().map(|ns| u128::from(*ns)).sum::<u128>() as f64 / sorted.len() as f64;
             prop_assert_eq!(summary.mean, mean);
+        }
+
+        #[test]
+        fn coarse_percentiles_are_right_to_one_in_a_hundred(samples in any_samples()) {
+            let mut coarse = Latency::coarse();
+            samples.iter().for_each(|ns| coarse.record(*ns));
+            let (fine, coarse) = (of(&samples).summary().unwrap(), coarse.summary().unwrap());
+            prop_assert_eq!((fine.count, fine.min, fine.max), (coarse.count, coarse.min, coarse.max));
+            prop_assert_eq!(fine.mean, coarse.mean);
+            for (fine, coarse) in [(fine.p50, coarse.p50), (fine.p99, coarse.p99)] {
+                prop_assert!(fine.abs_diff(coarse) <= fine / 100, "{} for {}", coarse, fine);
+            }
         }
 
         #[test]

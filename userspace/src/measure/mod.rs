@@ -3,13 +3,15 @@
 
 pub mod jitter;
 pub mod latency;
+pub mod packed;
 pub mod sampling;
 pub mod seq;
 pub mod sizes;
 pub mod summary;
 
 pub use jitter::{Jitter, MeanJitter};
-pub use latency::{Latency, PackedLatency};
+pub use latency::Latency;
+pub use packed::PackedLatency;
 pub use sampling::Sampling;
 pub use seq::{Seen, SequenceBooks, SequenceCounts};
 pub use sizes::Sizes;

@@ -1,8 +1,9 @@
 //! Times in words: how long frames took, how long they waited, how far apart they came.
 
-use super::text::with_reason;
+use super::table;
+use super::text::{space, with_reason};
 use super::words::{UNKNOWN, plural};
-use crate::report::{DelayVariationNs, GapsKind, GapsNs, LatencyKind, LatencyNs, WaitNs};
+use crate::report::{DelayVariationNs, GapsKind, GapsNs, LatencyKind, LatencyNs, StreamRow, WaitNs};
 use crate::units::{grouped, span};
 
 /// Latency, or why there is none.
@@ -23,6 +24,7 @@ pub(super) fn lines(latency: Option<&LatencyNs>, absent: Option<&str>) -> Vec<St
     let jitter = l.jitter.map(|jitter| format!("jitter {}", span(jitter)));
     let spread = std::iter::once(spread).chain(jitter).collect::<Vec<_>>().join(", ");
     let lines = [head(l), named(figures), spread].into_iter().chain(l.pdv.as_ref().map(variation));
+    let lines = lines.chain(l.streams_absent.as_ref().map(|why| format!("not of every stream: {why}")));
     lines.chain(l.queue_limited.as_ref().map(|why| format!("queue-limited: {why}"))).collect()
 }
 
@@ -45,6 +47,20 @@ fn head(l: &LatencyNs) -> String {
 fn variation(above: &DelayVariationNs) -> String {
     let figures = [("p50", above.p50), ("p99", above.p99), ("p99.9", above.p99_9), ("max", above.max)];
     format!("above min: {}", named(figures))
+}
+
+/// A table of the rows that have a latency of their own.
+pub(super) fn streams(rows: &[StreamRow]) -> Vec<String> {
+    let cells = |s: &StreamRow| {
+        let l = s.latency_ns.as_ref()?;
+        let [min, p50, p99, p99_9, max] = [l.min, l.p50, l.p99, l.p99_9, l.max].map(ns);
+        Some([space(s, rows), grouped(l.count), min, p50, p99, p99_9, max])
+    };
+    let cells: Vec<_> = rows.iter().filter_map(cells).collect();
+    if cells.is_empty() {
+        return Vec::new();
+    }
+    table::lines(["space", "samples", "min latency", "p50", "p99", "p99.9", "max"], &cells)
 }
 
 /// Between the XDP program and the worker.

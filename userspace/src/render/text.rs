@@ -27,6 +27,7 @@ pub fn text(report: &Report, out: &mut impl Write) -> io::Result<()> {
     section(out, "device", &[cross_check(r)])?;
     section(out, "queues", &queues(&r.queues))?;
     section(out, "streams", &streams(&r.streams))?;
+    section(out, "by stream", &latency::streams(&r.streams))?;
     section(out, "sizes", &sizes(&r.sizes))?;
     r.findings.iter().try_for_each(|finding| writeln!(out, "{finding}"))
 }
@@ -130,17 +131,23 @@ fn share(part: u64, all: u64) -> f64 {
     part as f64 * 100.0 / all.max(1) as f64
 }
 
+/// A space by its number, with its stream where there are several.
+pub(super) fn space(s: &StreamRow, all: &[StreamRow]) -> String {
+    if all.iter().all(|row| row.stream == 0) {
+        return s.space.to_string();
+    }
+    let of = s.name.clone().unwrap_or_else(|| format!("stream {}", s.stream));
+    format!("{} ({of})", s.space)
+}
+
 fn streams(rows: &[StreamRow]) -> Vec<String> {
     if rows.len() < 2 {
         return Vec::new();
     }
-    let named = rows.iter().any(|row| row.stream > 0);
     let cells = |s: &StreamRow| {
         let counts = [s.completed, s.unique, s.lost, s.duplicate, s.late, s.reordered].map(count);
         let [completed, unique, lost, duplicate, late, reordered] = counts;
-        let of = s.name.clone().unwrap_or_else(|| format!("stream {}", s.stream));
-        let space = if named { format!("{} ({of})", s.space) } else { s.space.to_string() };
-        [space, completed, unique, lost, duplicate, late, reordered]
+        [space(s, rows), completed, unique, lost, duplicate, late, reordered]
     };
     let rows: Vec<_> = rows.iter().map(cells).collect();
     table::lines(["space", "completed", "unique", "lost", "duplicate", "late", "reordered"], &rows)

@@ -40,6 +40,12 @@ pub struct LatencyNs {
     /// Samples that arrived before they were sent, by a clock that stepped back; they count as 0.
     #[serde(default)]
     pub negative: Option<u64>,
+    /// Rows of `streams` with a latency of their own; null in a run of one row.
+    #[serde(default)]
+    pub streams_followed: Option<u64>,
+    /// Why other rows have none.
+    #[serde(default)]
+    pub streams_absent: Option<String>,
     /// Why these are times of a queue that is full rather than of the path: frames were lost, fewer were sent than asked
     /// for, or as many as possible were. Null where none of that is known.
     #[serde(default)]
@@ -56,6 +62,20 @@ pub enum LatencyKind {
     OneWay,
     /// There and back.
     RoundTrip,
+}
+
+/// Latency of one stream in nanoseconds; percentiles are right to one in a hundred.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the percentiles name themselves")]
+pub struct StreamLatencyNs {
+    /// Samples.
+    pub count: u64,
+    pub min: u64,
+    pub mean: f64,
+    pub p50: u64,
+    pub p99: u64,
+    pub p99_9: u64,
+    pub max: u64,
 }
 
 /// By how much a latency exceeds the smallest of the run, in nanoseconds.
@@ -91,8 +111,24 @@ impl LatencyNs {
             jitter: None,
             overflow: summary.overflow,
             negative: None,
+            streams_followed: None,
+            streams_absent: None,
             queue_limited: None,
             hist: summary.hist,
+        }
+    }
+}
+
+impl From<Summary> for StreamLatencyNs {
+    fn from(summary: Summary) -> Self {
+        Self {
+            count: summary.count,
+            min: summary.min,
+            mean: summary.mean,
+            p50: summary.p50,
+            p99: summary.p99,
+            p99_9: summary.p99_9,
+            max: summary.max,
         }
     }
 }

@@ -11,7 +11,7 @@ mod wait;
 
 pub use balance::{Balance, BooksError};
 pub use gaps::{GapsKind, GapsNs};
-pub use latency::{DelayVariationNs, LatencyKind, LatencyNs};
+pub use latency::{DelayVariationNs, LatencyKind, LatencyNs, StreamLatencyNs};
 pub use reflected::Reflected;
 pub use setup::{Engine, Host, Interface, Kind, Napi, Path, PathVerdict, Setup, XdpModeUsed, XskModeUsed};
 pub use wait::WaitNs;
@@ -240,7 +240,7 @@ pub struct QueueRow {
 }
 
 /// One sequence space: a transmit queue and a stream.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamRow {
     /// The sequence space's number.
     pub space: u16,
@@ -264,6 +264,10 @@ pub struct StreamRow {
     pub reordered: Option<u64>,
     /// completed − unique.
     pub lost: Option<u64>,
+    /// Latency of its frames alone; null in a run of one row, of which `latency_ns` says it, and where `streams_absent` of
+    /// that says why.
+    #[serde(default)]
+    pub latency_ns: Option<StreamLatencyNs>,
 }
 
 /// Frames of one length, or of a class of lengths.

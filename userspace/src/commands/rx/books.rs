@@ -1,8 +1,8 @@
 //! The books of one run on the sink's side: received, unique, lost, explained.
 
-use super::Sink;
 use super::heard::{Heard, Totals as Sent};
 use super::report::RunFacts;
+use super::{Sink, latency};
 use crate::frame::Reason;
 use crate::measure::SequenceCounts;
 use crate::report::{Balance, StreamRow};
@@ -117,6 +117,7 @@ pub fn streams(sink: &Sink<'_>, run: &RunFacts<'_>, balance: &Balance) -> Vec<St
             duplicate: Some(counts.duplicate),
             late: Some(counts.late),
             reordered: Some(counts.reordered),
+            latency_ns: latency::of_space(run, space),
             lost: balance.lost.and(completed).and_then(|completed| completed.checked_sub(counts.unique)),
         }
     };

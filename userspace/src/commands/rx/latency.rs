@@ -3,8 +3,11 @@
 use super::Sink;
 use super::report::RunFacts;
 use crate::commands::queue_limited;
+use crate::engine::MAX_FOLLOWED_SPACES;
 use crate::measure::Sampling;
-use crate::report::{Balance, GapsKind, GapsNs, LatencyKind, LatencyNs, Offered, WaitNs};
+use crate::report::{
+    Balance, GapsKind, GapsNs, LatencyKind, LatencyNs, Offered, StreamLatencyNs, StreamRow, WaitNs,
+};
 
 /// The figures that come from arrival times.
 pub struct Timed {
@@ -19,7 +22,12 @@ pub struct Timed {
 }
 
 /// One program stamps all frames or none, so that one clock timed them all.
-pub fn timed(sink: &Sink<'_>, run: &RunFacts<'_>, offered: Option<&Offered>, balance: &Balance) -> Timed {
+pub fn timed(
+    sink: &Sink<'_>,
+    run: &RunFacts<'_>,
+    offered: Option<&Offered>,
+    (balance, streams): (&Balance, &[StreamRow]),
+) -> Timed {
     let times = &run.tally.times;
     let ring_wait = times.ring_wait.summary();
     let clock = if ring_wait.is_some() { "xdp-rx" } else { "userspace" };
@@ -27,6 +35,8 @@ pub fn timed(sink: &Sink<'_>, run: &RunFacts<'_>, offered: Option<&Offered>, bal
         sampled: sink.config.timing.map(|one_in| Sampling::one_in(one_in).to_string()),
         jitter: times.jitter.ns(),
         negative: Some(times.negative),
+        streams_followed: (streams.len() > 1).then_some(times.spaces.len() as u64),
+        streams_absent: not_followed(offered, streams),
         queue_limited: queue_limited::reason(offered, balance),
         ..LatencyNs::new(LatencyKind::OneWay, clock, summary)
     });
@@ -35,6 +45,23 @@ pub fn timed(sink: &Sink<'_>, run: &RunFacts<'_>, offered: Option<&Offered>, bal
         latency,
         ring_wait: ring_wait.map(WaitNs::from),
         gaps: times.gaps.summary().map(|summary| GapsNs::new(GapsKind::Arrival, clock, summary)),
+    }
+}
+
+/// Latency of one sequence space alone.
+pub fn of_space(run: &RunFacts<'_>, space: u16) -> Option<StreamLatencyNs> {
+    run.tally.times.spaces.get(&space)?.summary().map(StreamLatencyNs::from)
+}
+
+/// Why sequence spaces are not followed one by one, where there are several.
+fn not_followed(offered: Option<&Offered>, streams: &[StreamRow]) -> Option<String> {
+    let last = streams.last().filter(|_| streams.len() > 1)?;
+    match offered {
+        None => Some("no START of the sender told that there are several".to_owned()),
+        Some(_) if last.space >= MAX_FOLLOWED_SPACES => Some(format!(
+            "the first {MAX_FOLLOWED_SPACES} sequence spaces are followed one by one, since each takes memory on every queue"
+        )),
+        Some(_) => None,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::commands::placement::{self, From as End, Seat};
 use crate::commands::sockets::{Memory, Wanted};
 use crate::commands::{Failure, afford, ground};
 use crate::config::{DEFAULT_RX_RING, Role, RxConfig};
+use crate::engine::Times;
 use crate::finding::{Code, Finding, Severity};
 use crate::host::netdev::Direction;
 use crate::host::{InterfaceFacts, XdpFeatures, process};
@@ -36,6 +37,7 @@ const fn stamp_bytes(role: Role) -> u32 {
 fn memory(config: &RxConfig, facts: &InterfaceFacts) -> Memory {
     let [longest, _] = ground::longest_frames(facts.mtu);
     let memory = Memory::of(&config.rings, DEFAULT_RX_RING, longest.saturating_add(stamp_bytes(config.role)));
+    let memory = Memory { table_bytes: config.timing.map_or(0, |_| Times::MOST_BYTES), ..memory };
     // A frame goes back in the chunk that it came in.
     if config.role == Role::Reflector { memory.of_one_chunk() } else { memory }
 }

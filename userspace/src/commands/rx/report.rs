@@ -156,8 +156,8 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let (device_counters, disagreement) = device_counters(sink, run);
     let balance = books::balance(sink, run);
     let offered = start.zip(run.window.run).map(|(start, run)| offered(start, run));
-    let timed = latency::timed(sink, run, offered.as_ref(), &balance);
     let streams = books::streams(sink, run, &balance);
+    let timed = latency::timed(sink, run, offered.as_ref(), (&balance, &streams));
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         id: start.map_or_else(

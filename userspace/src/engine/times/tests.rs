@@ -125,3 +125,44 @@ fn a_sample_is_its_share_of_the_frames_and_the_same_on_any_worker() {
         .sum();
     assert_eq!(halves, sampled.count);
 }
+
+#[test]
+fn each_space_has_its_own_latency_and_together_they_are_the_whole() {
+    let took = |space: u16| 1_000 * (u64::from(space) + 1);
+    let frame = |n: u32| {
+        let space = (n % 5) as u16;
+        (probe(space, n / 5, 1_000_000), at(1_000_000 + took(space)))
+    };
+    let tally = of(Some(Sampling::ALL), 5, &(0..1_000).map(frame).collect::<Vec<_>>());
+    for space in 0..5 {
+        let own = tally.times.spaces[&space].summary().unwrap();
+        assert_eq!((own.count, own.min, own.max), (200, took(space), took(space)));
+    }
+    assert_eq!(tally.times.latency.summary().unwrap().count, 1_000);
+    // A constant for each space, though frames of other spaces come in between.
+    assert_eq!(tally.times.jitter.ns(), Some(0.0));
+}
+
+#[test]
+fn so_many_spaces_are_followed_and_the_same_on_any_worker() {
+    const SPACES: u16 = 70;
+    // Another worker saw the last ones first.
+    let mut arrivals: Vec<_> = (0..SPACES).rev().map(|space| (probe(space, 0, 5), at(9))).collect();
+    let first = of(Some(Sampling::ALL), SPACES, &arrivals).times;
+    arrivals.reverse();
+    let second = of(Some(Sampling::ALL), SPACES, &arrivals).times;
+    for times in [first, second] {
+        assert!(times.spaces.keys().copied().eq(0..MAX_FOLLOWED_SPACES));
+        assert_eq!(times.latency.summary().unwrap().count, u64::from(SPACES));
+    }
+}
+
+#[test]
+fn the_only_space_and_one_that_is_not_timed_take_no_table() {
+    assert!(of(Some(Sampling::ALL), 1, &[(probe(0, 0, 5), at(9))]).times.spaces.is_empty());
+    assert!(of(None, 2, &[(probe(0, 0, 5), at(9))]).times.spaces.is_empty());
+    assert!(
+        Times::new(Some(Sampling::ALL)).open(0, None).latency.is_none(),
+        "nobody told how many there are"
+    );
+}
