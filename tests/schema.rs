@@ -79,6 +79,29 @@ fn a_missing_field_is_found_wherever_it_is() {
 }
 
 #[test]
+fn a_report_from_before_a_field_was_there_is_read_and_does_not_know_it() {
+    const LATER: [&str; 9] = [
+        "/gaps_ns",
+        "/latency_ns/sampled",
+        "/latency_ns/p99_999",
+        "/latency_ns/pdv",
+        "/latency_ns/jitter",
+        "/latency_ns/negative",
+        "/latency_ns/streams_followed",
+        "/latency_ns/queue_limited",
+        "/streams/0/latency_ns",
+    ];
+    for pointer in LATER {
+        let (mut value, _) = sample(FULL);
+        let (path, name) = pointer.rsplit_once('/').unwrap();
+        fields(&mut value, path).remove(name).unwrap();
+        let report: Report = serde_json::from_value(value).unwrap();
+        let again: Value = serde_json::from_str(&written(&[report])).unwrap();
+        assert_eq!(again.pointer(pointer), Some(&Value::Null));
+    }
+}
+
+#[test]
 fn an_extra_field_is_found_wherever_it_is() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let (value, _) = sample(FULL);

@@ -178,13 +178,14 @@ mod tests {
 
     #[test]
     fn recording_allocates_nothing() {
-        let mut latency = Latency::new();
-        let info = allocation_counter::measure(|| {
-            for power in 0..64 {
-                latency.record(1 << power);
-            }
-        });
-        assert_eq!(info.count_total, 0);
+        for mut latency in [Latency::new(), Latency::coarse()] {
+            let info = allocation_counter::measure(|| {
+                for power in 0..64 {
+                    latency.record(1 << power);
+                }
+            });
+            assert_eq!(info.count_total, 0);
+        }
     }
 
     proptest! {
@@ -238,11 +239,13 @@ mod tests {
         }
 
         #[test]
-        fn the_encoded_histogram_is_the_histogram(samples in any_samples()) {
-            let latency = of(&samples);
-            let bytes = STANDARD.decode(latency.summary().unwrap().hist.unwrap()).unwrap();
-            let decoded: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
-            prop_assert_eq!(decoded, latency.histogram);
+        fn the_encoded_histograms_of_two_runs_add_up_to_that_of_both(one in any_samples(), other in any_samples()) {
+            let decode = |samples: &[u64]| -> Histogram<u64> {
+                let bytes = STANDARD.decode(of(samples).summary().unwrap().hist.unwrap()).unwrap();
+                Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap()
+            };
+            prop_assert_eq!(decode(&one), of(&one).histogram);
+            prop_assert_eq!(decode(&one) + decode(&other), of(&[one, other].concat()).histogram);
         }
     }
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::engine::latch::{Latch, Shape};
 use crate::engine::tally::RxTally;
 use crate::frame::StreamId;
+use crate::measure::latency::HIGHEST_NS;
 use std::num::NonZeroU32;
 
 const CLOCK: u16 = 7;
@@ -165,4 +166,17 @@ fn the_only_space_and_one_that_is_not_timed_take_no_table() {
         Times::new(Some(Sampling::ALL)).open(0, None).latency.is_none(),
         "nobody told how many there are"
     );
+}
+
+#[test]
+fn what_took_longer_than_the_scale_counts_as_its_end_and_is_counted() {
+    const SECOND: u64 = 1_000_000_000;
+    let at_20_s =
+        [(0, 19 * SECOND), (1, 5 * SECOND)].map(|(seq, sent)| (probe(0, seq, sent), at(20 * SECOND)));
+    let then = (probe(0, 2, 31 * SECOND), at(31 * SECOND + 5));
+    let times = of(Some(Sampling::ALL), 1, &[at_20_s[0], at_20_s[1], then]).times;
+    let latency = times.latency.summary().unwrap();
+    assert_eq!((latency.count, latency.overflow, latency.max), (3, 1, HIGHEST_NS));
+    let gaps = times.gaps.summary().unwrap();
+    assert_eq!((gaps.count, gaps.overflow, gaps.max), (2, 1, HIGHEST_NS));
 }
