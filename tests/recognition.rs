@@ -24,7 +24,7 @@ fn program(sink: &Sink) -> DryRun {
 }
 
 fn inspector(sink: &Sink) -> Inspector {
-    Inspector { udp_port: sink.udp_port, verify: false, shapes: sink.shapes.clone().into() }
+    Inspector { udp_port: sink.udp_port, verify: false, shapes: sink.shapes.clone().into(), way: sink.way }
 }
 
 /// The one sum that moved by one, the one way the frame went, and the verdict that goes with it.

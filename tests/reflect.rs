@@ -74,8 +74,12 @@ fn every_frame_comes_back_with_addresses_and_ports_turned_round() {
 fn behind_a_tag_over_ipv6_and_without_ip() {
     check(&["--vlan", "7"], &["--match", "vlan 7 udp port 9"], "vlan 7 and udp src port 9");
     check(&["--ipv6", "--size", "128"], &[], "ip6 and udp src port 9");
-    // Control frames have another number where a probe of the first space has 0x8000.
-    check(&["--l2"], &["--match", "l2"], "ether proto 0x88b5 and ether[18:2] = 0x8000");
+    // What went back has magic and stream (0x8000 of the first space) exchanged.
+    check(
+        &["--l2"],
+        &["--match", "l2"],
+        "ether proto 0x88b5 and ether[14:2] = 0x8000 and ether[18:2] = 0x5847",
+    );
 }
 
 #[test]

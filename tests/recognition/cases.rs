@@ -5,10 +5,12 @@
 pub mod frames;
 
 use frames::{C_TAG, PORT, S_TAG, ethernet, stacks_of_ours};
+use macaddr::MacAddr6;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use xsk_gen::frame::Shape;
 use xsk_gen::frame::layout::HalfCheck;
+use xsk_gen::frame::probe::{self, Way};
+use xsk_gen::frame::{Shape, swap};
 use xsk_gen::xdp::{self, RxOptions};
 
 /// A sink, as its configuration says it.
@@ -20,6 +22,7 @@ pub struct Sink {
     pub any: bool,
     pub count_only: bool,
     pub shapes: Vec<Shape>,
+    pub way: Way,
 }
 
 impl Sink {
@@ -31,6 +34,7 @@ impl Sink {
         any: false,
         count_only: false,
         shapes: Vec::new(),
+        way: Way::Forth,
     };
 
     pub fn options(&self) -> RxOptions {
@@ -42,6 +46,7 @@ impl Sink {
             any: self.any,
             count_only: self.count_only,
             stamp: false,
+            back: self.way == Way::Back,
             queues: 4,
         }
     }
@@ -137,13 +142,25 @@ fn any_base() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![5 => ours, 2 => prop::sample::select(hosts), 1 => nowhere]
 }
 
+/// The same frame as a reflector sends it back, where it has a probe.
+fn turned_round(mut frame: Vec<u8>) -> Vec<u8> {
+    if let Some(at) = frame.windows(2).position(|pair| pair == [0x58, 0x47]) {
+        swap(&mut frame, MacAddr6::nil());
+        probe::turn(&mut frame[at..]);
+    }
+    frame
+}
+
 /// A frame made to have `shape`, as far as its bytes can.
-fn shaped(mut frame: Vec<u8>, shape: &Shape, stream: u16) -> Vec<u8> {
+fn shaped(mut frame: Vec<u8>, shape: &Shape, stream: u16, turned: bool) -> Vec<u8> {
     let furthest = shape.checks.iter().map(|check| check.at).chain([shape.probe]).max().unwrap_or(0);
     // Beyond the limits of headers, and not as far as a frame could never reach.
     frame.resize(frame.len().max(furthest.min(600) + 18), 0xA5);
     if let Some(place) = frame.get_mut(shape.probe..shape.probe + 18) {
         place.copy_from_slice(&frames::probe(stream));
+        if turned {
+            probe::turn(place);
+        }
     }
     for check in &shape.checks {
         if let Some([high, low]) = frame.get_mut(check.at..check.at + 2) {
@@ -155,16 +172,19 @@ fn shaped(mut frame: Vec<u8>, shape: &Shape, stream: u16) -> Vec<u8> {
 }
 
 /// A frame, often of one of `shapes`, often with bytes changed, or cut, or with more behind it.
-fn any_frame(shapes: Vec<Shape>) -> impl Strategy<Value = Vec<u8>> {
+fn any_frame(shapes: Vec<Shape>, way: Way) -> impl Strategy<Value = Vec<u8>> {
     let changes = prop::collection::vec((any::<Index>(), any::<u8>()), 0..4);
     let tail = prop_oneof![3 => Just(40), 1 => 0..80_usize];
     let stream = prop_oneof![8 => Just(7_u16), 1 => Just(0xFFFF)];
-    (any_base(), any::<Index>(), any::<bool>(), stream, changes, tail).prop_map(
-        move |(base, index, fit, stream, changes, tail)| {
+    // Some go the way that is not looked for.
+    let turned = prop_oneof![4 => Just(way == Way::Back), 1 => any::<bool>()];
+    (any_base(), any::<Index>(), any::<bool>(), stream, changes, tail, turned).prop_map(
+        move |(base, index, fit, stream, changes, tail, turned)| {
+            let base = if turned { turned_round(base) } else { base };
             let mut frame = match shapes.as_slice() {
                 [] => base,
                 _ if !fit => base,
-                shapes => shaped(base, index.get(shapes), stream),
+                shapes => shaped(base, index.get(shapes), stream, turned),
             };
             // Every other frame stays as it is.
             changes
@@ -187,10 +207,11 @@ pub fn any_case() -> impl Strategy<Value = (Sink, Vec<Vec<u8>>)> {
     let shapes = prop_oneof![1 => 0..1_usize, 3 => 1..5_usize];
     let shapes = shapes.prop_flat_map(|n| prop::collection::vec(any_shape(), n));
     let take_any = prop_oneof![3 => Just(false), 1 => Just(true)];
-    (port, vlan, ether_type, take_any, any::<bool>(), shapes).prop_flat_map(
-        |(udp_port, vlan, ether_type, any, count_only, shapes)| {
-            let frames = prop::collection::vec(any_frame(shapes.clone()), 40);
-            let sink = Sink { udp_port, vlan, ether_type, any, count_only, shapes };
+    let way = prop_oneof![2 => Just(Way::Forth), 1 => Just(Way::Back)];
+    (port, vlan, ether_type, take_any, any::<bool>(), shapes, way).prop_flat_map(
+        |(udp_port, vlan, ether_type, any, count_only, shapes, way)| {
+            let frames = prop::collection::vec(any_frame(shapes.clone(), way), 40);
+            let sink = Sink { udp_port, vlan, ether_type, any, count_only, shapes, way };
             frames.prop_map(move |frames| (sink.clone(), frames))
         },
     )

@@ -211,6 +211,10 @@ impl TxPort for MemoryTx {
         })
     }
 
+    fn room(&mut self) -> usize {
+        self.free.len()
+    }
+
     fn in_flight(&self) -> usize {
         lock(&self.wire).driver.in_flight()
     }

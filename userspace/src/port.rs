@@ -1,6 +1,8 @@
 //! The seam: how the engines send and receive frames without knowing what carries them. Bytes cross it,
 //! descriptors never do.
 
+pub mod relay;
+
 use crate::units::Nanos;
 use thiserror::Error;
 
@@ -58,6 +60,8 @@ pub trait TxPort {
     fn kick(&mut self) -> Result<(), PortError>;
     /// Takes completions back; `done` is called for each. Returns how many.
     fn reclaim(&mut self, done: impl FnMut(Done)) -> usize;
+    /// How many frames could be submitted now, whatever their length.
+    fn room(&mut self) -> usize;
     /// Frames submitted and not completed; on kernels that keep descriptors that they refuse, those as well.
     fn in_flight(&self) -> usize;
     /// Descriptors that the kernel refused as invalid so far.

@@ -16,7 +16,8 @@
 /* Receive queues that the maps hold unless userspace asks for another number. */
 #define XSK_GEN_MAX_QUEUES 256
 
-/* Network order, right behind the UDP header or the EtherType. */
+/* Network order, right behind the UDP header or the EtherType. On its way back from a reflector magic and stream have
+ * changed places. */
 struct xsk_gen_probe {
 	__be16 magic;
 	__be16 run;
@@ -73,7 +74,7 @@ struct xsk_gen_config {
 	__u8 with_vlan;        /* 1: vlan is asked for */
 	__u8 leave_neighbours; /* 1: any leaves ARP and IPv6 neighbour discovery to the stack */
 	__u8 stamp;            /* 1: a frame that goes to a socket has struct xsk_gen_stamp in front of it, without exception */
-	__u8 pad;              /* 0 */
+	__u8 back;             /* 1: ours are probes that a reflector sent back: udp_port is where they come from, and magic and stream have changed places */
 };
 
 _Static_assert(sizeof(struct xsk_gen_config) == 14, "userspace writes fourteen bytes");

@@ -53,7 +53,7 @@ static __always_inline bool probe_at(const struct search *s, __u32 at)
 	p = s->data + at;
 	if ((void *)(p + 1) > s->end)
 		return false;
-	return p->magic == bpf_htons(XSK_GEN_MAGIC) && p->stream != bpf_htons(XSK_GEN_CONTROL_STREAM);
+	return has_magic(p, cfg.back) && !is_control(p, cfg.back);
 }
 
 /* 1 ends the loop. */

@@ -45,6 +45,7 @@ struct frame {
 	__u32 len;   /* of the whole frame, without FCS */
 	__u32 at;    /* offset of the next header */
 	bool beyond; /* something was stepped over that no frame of ours may carry */
+	bool back;   /* probes are looked for that come back from a reflector */
 };
 
 /* IEEE Std 802.1Q: what follows the tag's own EtherType. */
@@ -78,15 +79,27 @@ static __always_inline enum what cut(const struct frame *f, __u32 size)
 	return f->at + size > f->len ? MALFORMED : UNSUPPORTED;
 }
 
+/* Whether a probe is one that goes the way that is looked for; what a reflector sent back has the magic in the stream's
+ * place. */
+static __always_inline bool has_magic(const struct xsk_gen_probe *p, bool back)
+{
+	return (back ? p->stream : p->magic) == bpf_htons(XSK_GEN_MAGIC);
+}
+
+static __always_inline bool is_control(const struct xsk_gen_probe *p, bool back)
+{
+	return (back ? p->magic : p->stream) == bpf_htons(XSK_GEN_CONTROL_STREAM);
+}
+
 static __always_inline enum what probe(const struct frame *f)
 {
 	const struct xsk_gen_probe *p = next(f);
 
 	if (!holds(f, sizeof(*p)))
 		return f->at + sizeof(*p) > f->len ? FOREIGN : UNSUPPORTED;
-	if (p->magic != bpf_htons(XSK_GEN_MAGIC))
+	if (!has_magic(p, f->back))
 		return FOREIGN;
-	return p->stream == bpf_htons(XSK_GEN_CONTROL_STREAM) ? CONTROL : PROBE;
+	return is_control(p, f->back) ? CONTROL : PROBE;
 }
 
 /* room: bytes of IP payload from here on. */
@@ -100,7 +113,7 @@ static __always_inline enum what udp(struct frame *f, __u32 room, __u16 port)
 	len = bpf_ntohs(u->len);
 	if (len < sizeof(*u) || len > room)
 		return MALFORMED;
-	if (!port || u->dest != bpf_htons(port))
+	if (!port || (f->back ? u->source : u->dest) != bpf_htons(port))
 		return FOREIGN;
 	if (f->beyond)
 		return UNSUPPORTED;
@@ -208,7 +221,7 @@ static __always_inline bool behind_tags(struct frame *f, __be16 *type, __u32 mos
 	return true;
 }
 
-/* What the frame is; port: the UDP destination port of ours, 0 for none. */
+/* What the frame is; port: the UDP port that ours go to, or come back from, 0 for none. */
 static __always_inline enum what classify(struct frame *f, __u16 port)
 {
 	__be16 type;

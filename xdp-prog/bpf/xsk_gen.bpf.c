@@ -101,6 +101,7 @@ int xsk_gen_rx(struct xdp_md *ctx)
 		.data = (void *)(long)ctx->data,
 		.end = (void *)(long)ctx->data_end,
 		.len = bpf_xdp_get_buff_len(ctx),
+		.back = cfg.back,
 	};
 	struct xsk_gen_queue *q = bpf_map_lookup_elem(&counters, &queue);
 	enum what what;

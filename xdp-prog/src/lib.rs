@@ -27,6 +27,8 @@ pub struct Config {
     pub leave_neighbours: bool,
     /// Put `struct xsk_gen_stamp` in front of each frame that goes to a socket.
     pub stamp: bool,
+    /// Ours are probes that a reflector sent back, and [`Config::udp_port`] is where they come from.
+    pub back: bool,
 }
 
 /// Length of `struct xsk_gen_config` in bytes.
@@ -42,7 +44,7 @@ impl Config {
         let [s, t] = self.shapes.to_ne_bytes();
         let [count_only, any, with_vlan, leave] =
             [self.count_only, self.any, self.vlan.is_some(), self.leave_neighbours].map(u8::from);
-        [p, q, e, f, v, w, s, t, count_only, any, with_vlan, leave, u8::from(self.stamp), 0]
+        [p, q, e, f, v, w, s, t, count_only, any, with_vlan, leave, u8::from(self.stamp), u8::from(self.back)]
     }
 }
 
@@ -200,7 +202,7 @@ mod tests {
             "with_vlan",
             "leave_neighbours",
             "stamp",
-            "pad",
+            "back",
         ];
         assert_eq!(members("xsk_gen_config"), names);
         let config = Config { udp_port: 0x0101, ether_type: 0x0202, vlan: Some(0x0303), ..Config::default() };
@@ -209,6 +211,7 @@ mod tests {
         assert_eq!(config.to_bytes(), [0, 0, 0, 0, 0, 0, 4, 4, 1, 1, 0, 0, 0, 0]);
         assert_eq!(Config { leave_neighbours: true, ..Config::default() }.to_bytes()[11], 1);
         assert_eq!(Config { stamp: true, ..Config::default() }.to_bytes()[12..], [1, 0]);
+        assert_eq!(Config { back: true, ..Config::default() }.to_bytes()[12..], [0, 1]);
         assert_eq!(members("xsk_gen_check"), ["at", "mask", "value", "pad"]);
     }
 

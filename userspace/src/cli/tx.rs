@@ -3,8 +3,8 @@
 use super::{AddressArgs, HeaderArgs, LoadArgs, OutputArgs, ProbeArgs, ReplayArgs, SocketArgs};
 use crate::config::{
     ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, TxConfig, sending_time, validate_count,
-    validate_for_sender, validate_iface, validate_rate, validate_resolve, validate_run_tag, validate_sink,
-    validate_span, validate_wait, validate_without,
+    validate_for_sender, validate_iface, validate_numbered, validate_rate, validate_resolve,
+    validate_run_tag, validate_sink, validate_span, validate_wait, validate_without,
 };
 use crate::units::Nanos;
 use clap::Args;
@@ -20,6 +20,11 @@ pub struct TxArgs {
     /// Receive on this second interface of the same host: one clock, joint books
     #[arg(long, value_name = "IF")]
     pub sink: Option<String>,
+    /// Receive what `xsk-gen reflect` at the other end sends back: loss and time of the round trip, on one clock
+    ///
+    /// Each queue sends and receives on one core. What has not come back 0.3 s after the last frame is lost.
+    #[arg(long, conflicts_with_all = ["sink", "pcap", "dry_run"])]
+    pub round_trip: bool,
     /// How long to wait for carrier, which attaching a program may drop for seconds [default: 10]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub wait_link: Option<String>,
@@ -93,12 +98,16 @@ impl TryFrom<TxArgs> for TxConfig {
         let duration = validate_span("--duration", args.load.duration.as_deref())?;
         let rate = validate_rate(args.load.rate.as_deref())?;
         let output = args.output.output()?;
-        if args.sink.is_none() {
+        if args.round_trip {
+            validate_numbered(&streams)?;
+        }
+        if args.sink.is_none() && !args.round_trip {
             validate_for_sender(&output.fail_if, rate)?;
         }
         let iface = args.iface.map(|name| validate_iface("--iface", &name)).transpose()?.unwrap_or_default();
         Ok(Self {
             sink: validate_sink(&iface, args.sink.as_deref())?,
+            round_trip: args.round_trip,
             iface,
             placement: args.sockets.placement()?,
             streams,

@@ -2,9 +2,10 @@
 
 use crate::engine::Outcome;
 use crate::finding::{Code, Finding, Severity};
-use crate::port::PortError;
+use crate::port::{PortError, RxDrops};
 use crate::report::{Rates, Report};
 use crate::units::{Nanos, WIRE_OVERHEAD_BYTES};
+use crate::xdp::QueueCounters;
 use std::collections::BTreeSet;
 
 /// How much a rate may lie above the link's speed: both clocks drift, 100 ppm each (IEEE 802.3).
@@ -35,6 +36,28 @@ pub fn rates(volume: Volume, time: Option<Nanos>, speed_bps: Option<u64>) -> Rat
         l3_bps: volume.l3_bytes.map(bps),
         line_rate_percent: speed_bps.filter(|s| *s > 0).map(|speed| l1_bps / speed as f64 * 100.0),
     }
+}
+
+/// Counters of the program and of the sockets that it feeds, by name.
+pub fn named_counters(xdp: &QueueCounters, drops: &RxDrops) -> [(String, u64); 15] {
+    let named = [
+        ("xdp.ours", xdp.ours),
+        ("xdp.redirected", xdp.redirected),
+        ("xdp.no_socket", xdp.no_socket),
+        ("xdp.counted", xdp.counted),
+        ("xdp.control", xdp.control),
+        ("xdp.passed", xdp.passed),
+        ("xdp.malformed", xdp.malformed),
+        ("xdp.unsupported", xdp.unsupported),
+        ("xdp.bytes", xdp.bytes),
+        ("xdp.taken", xdp.taken),
+        ("xdp.taken_bytes", xdp.taken_bytes),
+        ("xdp.no_room", xdp.no_room),
+        ("xsk.rx_dropped", drops.dropped),
+        ("xsk.rx_ring_full", drops.ring_full),
+        ("xsk.rx_fill_ring_empty_descs", drops.fill_ring_empty),
+    ];
+    named.map(|(name, n)| (name.to_owned(), n))
 }
 
 /// Each value once, ascending.

@@ -48,6 +48,6 @@ pub use runs::{
     sending_time, validate_iface, validate_sink,
 };
 pub use stream_file::read_streams;
-pub use stream_plan::{MAX_STREAMS, StreamPlan, StreamSet};
+pub use stream_plan::{MAX_STREAMS, StreamPlan, StreamSet, validate_numbered};
 pub use time::{LEAST_INTERVAL, validate_interval, validate_span, validate_wait};
 pub use timing::validate_timing;

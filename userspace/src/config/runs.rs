@@ -22,6 +22,8 @@ pub struct TxConfig {
     pub iface: String,
     /// A second interface of this host that receives; never the same.
     pub sink: Option<String>,
+    /// Whether what a reflector sends back is received, on the same queues.
+    pub round_trip: bool,
     /// Queues and cores.
     pub placement: Placement,
     /// What is sent.

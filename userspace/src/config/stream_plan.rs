@@ -1,11 +1,12 @@
 //! The streams of a sender as they were chosen: headers, lengths, what varies, and how often each takes its turn.
 //! Valid in themselves; addresses that nobody stated are the run's own. Knows no text and no interface.
 
-use super::{Addressing, Headers};
+use super::{Addressing, ConfigError, Headers};
 use crate::frame::FrameError;
 use crate::frame::formula::Modifier;
 use crate::frame::layer::Layer;
 use crate::frame::layout::{Defaults, Layout, compile};
+use crate::frame::probe::Way;
 use crate::frame::sizes::Sizes;
 use crate::frame::{Shape, headers, mix, probe};
 use crate::units::{FrameSize, MeanSize};
@@ -84,7 +85,8 @@ impl StreamPlan {
         let Ok(layout) = self.layout_to(port) else { return false };
         let mut frame = layout.header.clone();
         frame.extend(probe::MAGIC.to_be_bytes());
-        let found = headers::locate(&frame, port).is_some_and(|found| found.probe == layout.probe());
+        let found =
+            headers::locate(&frame, port, Way::Forth).is_some_and(|found| found.probe == layout.probe());
         // What a sink looks at must be the same in each frame.
         found && shape.checks == Shape::of(&layout, |_| false).checks && shape.sums.len() == layout.sums.len()
     }
@@ -192,11 +194,42 @@ impl StreamSet {
         shapes
     }
 
+    /// The same as they come back from a reflector.
+    #[must_use]
+    pub fn shapes_back(&self, port: Option<u16>) -> Vec<Shape> {
+        let back = |plan: &StreamPlan| {
+            let shape = plan.shape(port).filter(|shape| !plan.is_plain(shape, port))?;
+            Some(shape.turned(&plan.layout_to(port).ok()?.header))
+        };
+        let mut shapes: Vec<Shape> = self.streams.iter().filter_map(back).collect();
+        shapes.dedup();
+        shapes
+    }
+
     /// Flows of each stream.
     #[must_use]
     pub fn flows(&self) -> Vec<u32> {
         self.streams.iter().map(|stream| stream.flows).collect()
     }
+}
+
+/// Refuses streams that nobody could know when they come back.
+///
+/// # Errors
+/// One whose shortest frame has no room for a probe.
+pub fn validate_numbered(streams: &StreamSet) -> Result<(), ConfigError> {
+    let unnumbered = |plan: &&StreamPlan| plan.weight > 0 && !plan.numbered();
+    streams.streams().iter().find(unnumbered).map_or(Ok(()), |plan| {
+        let what = format!(
+            "the shortest frames of stream {} have no room for a probe, so none is known when it comes back",
+            plan.name
+        );
+        Err(ConfigError::bare(
+            "--round-trip",
+            what,
+            "a larger size, as --dry-run tells it; or leave --round-trip out",
+        ))
+    })
 }
 
 #[cfg(test)]
@@ -231,6 +264,11 @@ mod tests {
         assert!(stream(1, 64).numbered());
         let vlan = Addressing { vlans: vec![1], ..Addressing::default() };
         let size = Sizes::Fixed(FrameSize::MIN);
-        assert!(!StreamSet::plain(&vlan, size, 1).streams()[0].numbered());
+        let bare = StreamSet::plain(&vlan, size.clone(), 1);
+        assert!(!bare.streams()[0].numbered());
+        assert!(
+            validate_numbered(&bare).is_err()
+                && validate_numbered(&StreamSet::plain(&Addressing::default(), size, 1)).is_ok()
+        );
     }
 }

@@ -13,6 +13,7 @@ mod rx;
 mod sender;
 mod tally;
 mod times;
+mod trip;
 mod tx;
 
 pub use echo_tally::EchoTally;
@@ -26,6 +27,7 @@ pub use run::{Crew, Outcome, Running, start};
 pub use rx::{ControlFrame, MAX_RUNS, RxSpec, RxWorker};
 pub use tally::RxTally;
 pub use times::{MAX_FOLLOWED_SPACES, Times};
+pub use trip::{Returns, TripWorker};
 pub use tx::{TxBooks, TxWorker};
 
 use crate::port::PortError;
@@ -69,4 +71,6 @@ pub enum Books {
     Tx(TxBooks),
     /// Of a receiver: a tally a run, oldest first.
     Rx(Vec<RxTally>),
+    /// Of both in one: what was sent, where the worker sends, and what came back of it.
+    Trip(Option<TxBooks>, Vec<RxTally>),
 }

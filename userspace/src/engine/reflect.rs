@@ -1,6 +1,6 @@
 //! Where a receiving worker's frames come from: a port that keeps them, or one that sends them back turned round.
 
-use crate::frame::swap;
+use crate::frame::{probe, swap};
 use crate::port::{EchoPort, Forward, PortError, RxDrops, RxFrame, RxPort};
 use macaddr::MacAddr6;
 
@@ -9,11 +9,11 @@ pub trait Inlet {
     /// Whether frames leave again.
     const ECHOES: bool;
     /// Shows up to `max` frames that have arrived to `look`, which hears whether there is room for one more to leave, and
-    /// says which of them do; returns how many arrived.
+    /// of those that do says where their probe lies; returns how many arrived.
     fn take(
         &mut self,
         max: usize,
-        look: impl FnMut(RxFrame<'_>, bool) -> Forward,
+        look: impl FnMut(RxFrame<'_>, bool) -> Option<usize>,
     ) -> Result<usize, PortError>;
     /// Takes back frames that have left; how many.
     fn reclaim(&mut self) -> Result<usize, PortError>;
@@ -32,7 +32,7 @@ impl<P: RxPort> Inlet for P {
     fn take(
         &mut self,
         max: usize,
-        mut look: impl FnMut(RxFrame<'_>, bool) -> Forward,
+        mut look: impl FnMut(RxFrame<'_>, bool) -> Option<usize>,
     ) -> Result<usize, PortError> {
         self.recv(max, |frame| {
             look(frame, false);
@@ -76,16 +76,17 @@ impl<E: EchoPort> Inlet for Reflector<E> {
     fn take(
         &mut self,
         max: usize,
-        mut look: impl FnMut(RxFrame<'_>, bool) -> Forward,
+        mut look: impl FnMut(RxFrame<'_>, bool) -> Option<usize>,
     ) -> Result<usize, PortError> {
         let own = self.own;
         self.port.turn(max, |bytes, room| {
             let frame = RxFrame { bytes, wire_len: bytes.len(), xdp_ns: None, nic_ns: None };
-            let verdict = look(frame, room);
-            if verdict == Forward::Send {
-                swap(bytes, own);
+            let Some(at) = look(frame, room) else { return Forward::Drop };
+            swap(bytes, own);
+            if let Some(bytes) = bytes.get_mut(at..) {
+                probe::turn(bytes);
             }
-            verdict
+            Forward::Send
         })
     }
 
@@ -205,6 +206,14 @@ mod tests {
         for frame in &left {
             assert_eq!((&frame[..6], &frame[6..12]), (SENDER.as_bytes(), OWN.as_bytes()));
         }
+    }
+
+    #[test]
+    fn what_has_come_back_does_not_go_back_again() {
+        let (_, left) = reflected([frame(7, 0), frame(7, 1)].into_iter());
+        assert_eq!(left.len(), 2);
+        let (tally, again) = reflected(left.into_iter());
+        assert_eq!((tally.probes, tally.received(), again.len()), (0, 2, 0));
     }
 
     #[test]

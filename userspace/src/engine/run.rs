@@ -198,7 +198,7 @@ mod tests {
         let running = start(crews, monotonic, Arc::default(), Nanos::from_millis(20), || {}).unwrap();
         let turns = |outcome: Outcome| match outcome.books {
             Books::Tx(books) => books.completed,
-            Books::Rx(_) => 0,
+            Books::Rx(_) | Books::Trip(..) => 0,
         };
         let drained: Vec<u64> = running.join().unwrap().into_iter().map(turns).collect();
         assert!(drained[0] > 5 && drained[1] == 5, "{drained:?}");

@@ -6,7 +6,7 @@ use super::{Books, Inlet, Load, Progress, RxTally, Turn, Worker};
 use crate::capture::Tap;
 use crate::frame::{Control, Inspected, Inspector, Probe, Reason, control};
 use crate::measure::Sampling;
-use crate::port::{Forward, PortError, RxDrops};
+use crate::port::{PortError, RxDrops};
 use crate::units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -127,11 +127,11 @@ impl<P: Inlet> RxWorker<P> {
         let n = port.take(spec.batch as usize, |frame, room| {
             // The clock is read once a turn, and only when there is something to time.
             let now = *arrived.get_or_insert_with(spec.clock);
-            let mut counts = false;
+            let (mut counts, mut lies) = (false, 0);
             let before = book.open.probes;
             match spec.inspector.inspect(frame.bytes) {
-                Inspected::Probe { probe } if book.admits(&probe, latch, now) => {
-                    counts = true;
+                Inspected::Probe { probe, at } if book.admits(&probe, latch, now) => {
+                    (counts, lies) = (true, at);
                     let at = Arrival { stamp: frame.xdp_ns.map(Nanos), now, clock_id: spec.clock_id };
                     book.open.probe(&probe, frame.wire_len, at, latch);
                 }
@@ -156,7 +156,7 @@ impl<P: Inlet> RxWorker<P> {
             if leaves {
                 book.open.echo.leave(frame.wire_len, room);
             }
-            if leaves && room { Forward::Send } else { Forward::Drop }
+            (leaves && room).then_some(lies)
         })?;
         book.fruitful = probes || others;
         if others {
@@ -175,6 +175,13 @@ impl<P: Inlet> RxWorker<P> {
             self.port.kick()?;
         }
         Ok(n)
+    }
+
+    /// The tally of each run, oldest first.
+    pub(super) fn close(mut self) -> Vec<RxTally> {
+        self.book.drops_now = self.port.dropped();
+        self.book.roll(u32::MAX, None);
+        self.book.forgotten.into_iter().chain(self.book.closed).collect()
     }
 
     fn read_drops(&mut self, now: Nanos) {
@@ -310,10 +317,8 @@ impl<P: Inlet + Send> Worker for RxWorker<P> {
         !matches!(self.receive(), Ok(n) if n > 0) && self.port.idle()
     }
 
-    fn into_books(mut self: Box<Self>) -> Books {
-        self.book.drops_now = self.port.dropped();
-        self.book.roll(u32::MAX, None);
-        Books::Rx(self.book.forgotten.into_iter().chain(self.book.closed).collect())
+    fn into_books(self: Box<Self>) -> Books {
+        Books::Rx(self.close())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::latch::{Latch, Shape};
 use super::times::{Arrival, SpaceTimes, Times};
 use super::{EchoTally, Load};
+use crate::frame::probe::MAX_SPACES;
 use crate::frame::{Probe, Reason};
 use crate::measure::seq::MAX_FLOWS;
 use crate::measure::{Sampling, SequenceBooks, SequenceCounts, Sizes};
@@ -163,7 +164,8 @@ impl RxTally {
     #[cold]
     fn open_space(&mut self, space: u16, latch: &Latch) -> bool {
         let shape = latch.shape(self.epoch);
-        if !shape.as_ref().map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces) {
+        let known = shape.as_ref().map_or(self.opened < MAX_UNTOLD_SPACES, |shape| space < shape.spaces);
+        if !known || space >= MAX_SPACES {
             return false;
         }
         let times = self.times.open(space, shape.as_ref().map(|shape| shape.spaces));
@@ -285,7 +287,7 @@ mod tests {
     /// A probe of each space that there can be.
     fn every_space(latch: &Latch) -> RxTally {
         let mut tally = RxTally::new(1, Some(7), Some(0));
-        for space in 0..crate::frame::probe::MAX_SPACES {
+        for space in 0..MAX_SPACES {
             let probe = Probe { run: 7, stream: StreamId::new(space, true), seq: 0, clock: 0, sent: 0 };
             tally.probe(&probe, 60, Arrival { stamp: None, now: Nanos(1), clock_id: 0 }, latch);
         }
@@ -303,7 +305,7 @@ mod tests {
             let tally = every_space(&latch);
             let refused = tally.rejected[Reason::NoSuchSpace.index()];
             assert_eq!((tally.spaces.len(), tally.probes), (spaces, spaces as u64));
-            assert_eq!(tally.received(), u64::from(crate::frame::probe::MAX_SPACES));
+            assert_eq!(tally.received(), u64::from(MAX_SPACES));
             assert_eq!(refused + tally.probes, tally.received());
         }
     }

@@ -105,7 +105,7 @@ impl<P: TxPort> TxWorker<P> {
         self.holdups.kicked(self.port.kick(), now)
     }
 
-    fn close(&self) -> TxBooks {
+    pub(super) fn close(&self) -> TxBooks {
         let invalid = self.port.invalid().min(self.submitted);
         let (completed, in_flight) = divide(self.submitted, self.completed, invalid);
         let mut lanes: Vec<LaneBooks> = self.feed.books().collect();

@@ -109,6 +109,8 @@ pub enum Code {
     DeviceDisagrees,
     /// Nothing was received.
     NothingReceived,
+    /// Of what was sent on a round trip nothing came back.
+    ReflectorSilent,
     /// Frames of ours carried bad checksums or bytes.
     Corrupted,
     /// Frames of another run arrived within this one.

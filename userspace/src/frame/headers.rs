@@ -1,8 +1,9 @@
 //! Where the headers of a frame lie, and whether it is one of ours: the same rule as in the XDP program.
 //! Knows no checksum and no sequence.
 
+use super::probe::{self, Way};
+use super::stack;
 use super::wire::{ether_type, ethernet, get, get_u16, ipv4, ipv6, udp};
-use super::{probe, stack};
 use std::ops::Range;
 
 /// What carries the probe.
@@ -63,21 +64,21 @@ impl Headers {
 /// Ours is, behind at most two VLAN tags (0x8100 or 0x88A8 in any order): UDP to `udp_port` over IPv4, which
 /// may have options and must not be a fragment, or over IPv6 without extension headers, with the magic right
 /// behind the UDP header; or EtherType 0x88B5 with the magic right behind it. `udp_port` None means that no
-/// UDP is ours.
+/// UDP is ours. What has come [back](Way::Back) comes from that port, and has its magic elsewhere.
 #[inline]
 #[must_use]
-pub fn locate(bytes: &[u8], udp_port: Option<u16>) -> Option<Headers> {
+pub fn locate(bytes: &[u8], udp_port: Option<u16>, way: Way) -> Option<Headers> {
     let (kind, l3) = behind_tags(bytes)?;
     let headers = match kind {
-        ether_type::IPV4 => behind_ipv4(bytes, l3, udp_port?)?,
-        ether_type::IPV6 => behind_ipv6(bytes, l3, udp_port?)?,
+        ether_type::IPV4 => behind_ipv4(bytes, l3, (udp_port?, way))?,
+        ether_type::IPV6 => behind_ipv6(bytes, l3, (udp_port?, way))?,
         ether_type::PROBE => Headers { net: Net::Ethernet, l3, probe: l3 },
         _ => return None,
     };
-    (get_u16(bytes, headers.probe + probe::field::MAGIC)? == probe::MAGIC).then_some(headers)
+    (get_u16(bytes, headers.probe + way.magic())? == probe::MAGIC).then_some(headers)
 }
 
-/// What nearly every frame is: untagged IPv4 without options. The same rule as [`locate`], with every offset
+/// What nearly every frame on its way to a sink is: untagged IPv4 without options. The same rule as [`locate`], with every offset
 /// a constant, and so are those of the answer: the caller's arithmetic on them costs nothing.
 #[inline]
 #[must_use]
@@ -124,7 +125,7 @@ pub(super) fn behind_tags(bytes: &[u8]) -> Option<(u16, usize)> {
 }
 
 #[inline]
-fn behind_ipv4(bytes: &[u8], l3: usize, port: u16) -> Option<Headers> {
+fn behind_ipv4(bytes: &[u8], l3: usize, port: (u16, Way)) -> Option<Headers> {
     let header = get::<{ ipv4::LEN }>(bytes, l3)?;
     let version_ihl = header[ipv4::VERSION_IHL];
     let words = usize::from(version_ihl & 0x0F);
@@ -132,22 +133,26 @@ fn behind_ipv4(bytes: &[u8], l3: usize, port: u16) -> Option<Headers> {
     if version_ihl >> 4 != 4 || words < 5 || !whole || header[ipv4::PROTOCOL] != udp::PROTOCOL {
         return None;
     }
-    to_port(bytes, l3 + words * 4, port).map(|probe| Headers { net: Net::V4, l3, probe })
+    by_port(bytes, l3 + words * 4, port).map(|probe| Headers { net: Net::V4, l3, probe })
 }
 
 #[inline]
-fn behind_ipv6(bytes: &[u8], l3: usize, port: u16) -> Option<Headers> {
+fn behind_ipv6(bytes: &[u8], l3: usize, port: (u16, Way)) -> Option<Headers> {
     let header = get::<{ ipv6::LEN }>(bytes, l3)?;
     if header[0] >> 4 != 6 || header[ipv6::NEXT_HEADER] != udp::PROTOCOL {
         return None;
     }
-    to_port(bytes, l3 + ipv6::LEN, port).map(|probe| Headers { net: Net::V6, l3, probe })
+    by_port(bytes, l3 + ipv6::LEN, port).map(|probe| Headers { net: Net::V6, l3, probe })
 }
 
-/// First byte behind the UDP header at `at`, if it goes to `port`.
+/// First byte behind the UDP header at `at`, if it goes to `port`, or comes back from it.
 #[inline]
-fn to_port(bytes: &[u8], at: usize, port: u16) -> Option<usize> {
-    (get_u16(bytes, at + udp::DESTINATION_PORT)? == port).then_some(at + udp::LEN)
+fn by_port(bytes: &[u8], at: usize, (port, way): (u16, Way)) -> Option<usize> {
+    let field = match way {
+        Way::Forth => udp::DESTINATION_PORT,
+        Way::Back => udp::SOURCE_PORT,
+    };
+    (get_u16(bytes, at + field)? == port).then_some(at + udp::LEN)
 }
 
 #[cfg(test)]
@@ -171,7 +176,7 @@ mod tests {
                 }
                 let cut = &bytes[..len.index(bytes.len())];
                 for bytes in [&bytes, cut] {
-                    prop_assert_eq!(is_plain_v4(bytes, port), locate(bytes, Some(port)) == Some(PLAIN_V4));
+                    prop_assert_eq!(is_plain_v4(bytes, port), locate(bytes, Some(port), Way::Forth) == Some(PLAIN_V4));
                 }
             }
         }
@@ -179,7 +184,7 @@ mod tests {
         #[test]
         fn the_reader_finds_the_headers_where_the_builder_put_them(spec in any_spec()) {
             let bytes = frame(&spec, 1, 2, true);
-            prop_assert_eq!(locate(&bytes, spec.stack.dst_port()), Some(spec.stack.headers()));
+            prop_assert_eq!(locate(&bytes, spec.stack.dst_port(), Way::Forth), Some(spec.stack.headers()));
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::Reason;
 use super::checksum;
 use super::headers::{Headers, Net, PLAIN_V4, is_plain_v4, locate};
-use super::probe::{self, Probe};
+use super::probe::{self, Probe, Way};
 use super::shape::Shape;
 use super::shaped;
 use super::wire::{get_u16, ipv4, ipv6, udp};
@@ -17,6 +17,8 @@ pub enum Inspected<'a> {
     Probe {
         /// What it says about itself.
         probe: Probe,
+        /// Its first byte in the frame.
+        at: usize,
     },
     /// A control frame; `body` goes to [`super::control::decode`].
     Control {
@@ -38,13 +40,15 @@ pub struct Inspector {
     pub verify: bool,
     /// Stacks that our frames come in besides the plain ones; asked in turn, once a frame is not a plain one of ours.
     pub shapes: Arc<[Shape]>,
+    /// Which way they go.
+    pub way: Way,
 }
 
 impl Inspector {
     /// Looks for plain frames only.
     #[must_use]
     pub fn plain(udp_port: Option<u16>, verify: bool) -> Self {
-        Self { udp_port, verify, shapes: Arc::default() }
+        Self { udp_port, verify, shapes: Arc::default(), way: Way::Forth }
     }
 
     /// Looks at one frame, given from its destination MAC on and without FCS.
@@ -55,8 +59,8 @@ impl Inspector {
     #[must_use]
     pub fn inspect<'a>(&self, bytes: &'a [u8]) -> Inspected<'a> {
         match self.read(bytes) {
-            Ok((probe, _)) if !probe.stream.is_control() => Inspected::Probe { probe },
-            Ok((probe, payload)) => match body(payload) {
+            Ok((probe, at, _)) if !probe.stream.is_control() => Inspected::Probe { probe, at },
+            Ok((probe, _, payload)) => match body(payload) {
                 Some(body) => Inspected::Control { probe, body },
                 None => Inspected::Rejected(Reason::Truncated),
             },
@@ -64,15 +68,15 @@ impl Inspector {
         }
     }
 
-    /// The probe, and all from it to the end of the datagram.
+    /// The probe, its first byte, and all from it to the end of the datagram.
     #[inline]
-    fn read<'a>(&self, bytes: &'a [u8]) -> Result<(Probe, &'a [u8]), Reason> {
+    fn read<'a>(&self, bytes: &'a [u8]) -> Result<(Probe, usize, &'a [u8]), Reason> {
         // Both ways run the same code; the compiler makes one copy of it for the constant offsets of most
         // frames.
-        if self.udp_port.is_some_and(|port| is_plain_v4(bytes, port)) {
+        if self.way == Way::Forth && self.udp_port.is_some_and(|port| is_plain_v4(bytes, port)) {
             return self.read_behind(bytes, PLAIN_V4);
         }
-        match locate(bytes, self.udp_port) {
+        match locate(bytes, self.udp_port, self.way) {
             Some(headers) => self.read_behind(bytes, headers),
             None => self.read_shape(bytes),
         }
@@ -80,20 +84,21 @@ impl Inspector {
 
     /// A frame of some shape, out of the way of plain ones; all behind its headers, which is never looked at: it is no control frame.
     #[inline(never)]
-    fn read_shape<'a>(&self, bytes: &'a [u8]) -> Result<(Probe, &'a [u8]), Reason> {
-        let shape = shaped::find(&self.shapes, bytes).ok_or(Reason::NotOurs)?;
-        shaped::read(shape, bytes, self.verify).map(|probe| (probe, &[][..]))
+    fn read_shape<'a>(&self, bytes: &'a [u8]) -> Result<(Probe, usize, &'a [u8]), Reason> {
+        let shape = shaped::find(&self.shapes, bytes, self.way).ok_or(Reason::NotOurs)?;
+        let probe = shaped::read(shape, bytes, self.way, self.verify)?;
+        Ok((probe, shape.probe, &[][..]))
     }
 
     #[inline(always)]
-    fn read_behind<'a>(&self, bytes: &'a [u8], headers: Headers) -> Result<(Probe, &'a [u8]), Reason> {
+    fn read_behind<'a>(&self, bytes: &'a [u8], headers: Headers) -> Result<(Probe, usize, &'a [u8]), Reason> {
         let end = end_of(bytes, &headers)?;
         let payload = bytes.get(headers.probe..end).ok_or(Reason::Truncated)?;
-        let probe = Probe::read(payload).ok_or(Reason::Truncated)?;
+        let probe = Probe::read_going(payload, self.way).ok_or(Reason::Truncated)?;
         if self.verify {
             verify(bytes, &headers, end)?;
         }
-        Ok((probe, payload))
+        Ok((probe, headers.probe, payload))
     }
 }
 
@@ -151,7 +156,7 @@ mod tests {
 
     fn probe_of<'a>(inspected: Inspected<'a>) -> Probe {
         match inspected {
-            Inspected::Probe { probe } => probe,
+            Inspected::Probe { probe, .. } => probe,
             other => panic!("{other:?}"),
         }
     }

@@ -12,8 +12,9 @@ pub const LEN: usize = 18;
 pub const MAGIC: u16 = 0x5847;
 /// Value of the stream field in control frames; no sequence space has it.
 pub const CONTROL_SPACE: u16 = 0xFFFF;
-/// Sequence spaces that can be told apart: 15 bits, less the one that [`CONTROL_SPACE`] takes.
-pub const MAX_SPACES: u16 = 0x7FFF;
+/// Sequence spaces: fewer than the 15 bits allow, so that in no frame the stream looks like the magic. Where it does the
+/// probe has come back.
+pub const MAX_SPACES: u16 = MAGIC;
 
 /// Offsets of the fields from the probe's first byte; all even, so that checksums add whole words.
 pub mod field {
@@ -29,6 +30,39 @@ pub mod field {
     pub const CLOCK: usize = 10;
     /// u48: the sender's CLOCK_MONOTONIC in ns, modulo 2^48.
     pub const SENT: usize = 12;
+}
+
+/// Which way a probe goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Way {
+    /// To where its sender sent it.
+    #[default]
+    Forth,
+    /// Back from a reflector, which has exchanged magic and stream: see [`turn`].
+    Back,
+}
+
+impl Way {
+    /// Where the magic stands.
+    #[inline]
+    #[must_use]
+    pub const fn magic(self) -> usize {
+        match self {
+            Self::Forth => field::MAGIC,
+            Self::Back => field::STREAM,
+        }
+    }
+}
+
+/// Exchanges magic and stream, so that no reflector and no sink takes the probe for one that is on its way to them: what
+/// has come back once never goes back again. A checksum over the probe stays as it is, since sums do not depend on the
+/// order of their words. Nothing where `bytes` are too few.
+#[inline]
+pub fn turn(bytes: &mut [u8]) {
+    if let Some(probe) = bytes.first_chunk_mut::<LEN>() {
+        probe.swap(field::MAGIC, field::STREAM);
+        probe.swap(field::MAGIC + 1, field::STREAM + 1);
+    }
 }
 
 const SENT_BITS: u32 = 48;
@@ -110,6 +144,17 @@ impl Probe {
             clock: u16::from_be_bytes([c0, c1]),
             sent: u64::from_be_bytes([0, 0, s0, s1, s2, s3, s4, s5]),
         })
+    }
+
+    /// The same of one that goes that way.
+    #[inline]
+    #[must_use]
+    pub fn read_going(bytes: &[u8], way: Way) -> Option<Self> {
+        let mut probe = *bytes.first_chunk::<LEN>()?;
+        if way == Way::Back {
+            turn(&mut probe);
+        }
+        Self::read(&probe)
     }
 
     /// Writes the probe; of `sent` the low 48 bits.
@@ -205,6 +250,18 @@ mod tests {
             let mut bytes = [0; LEN];
             probe.write(&mut bytes);
             prop_assert_eq!(Probe::read(&bytes), Some(probe));
+        }
+
+        #[test]
+        fn a_probe_is_read_the_way_that_it_goes_and_no_other(run: u16, space in 0..MAX_SPACES, measured: bool, seq: u32) {
+            let probe = Probe { run, stream: StreamId::new(space, measured), seq, clock: 1, sent: 2 };
+            let mut bytes = [0; LEN];
+            probe.write(&mut bytes);
+            prop_assert_eq!(Probe::read_going(&bytes, Way::Forth), Some(probe));
+            prop_assert_eq!(Probe::read_going(&bytes, Way::Back), None);
+            turn(&mut bytes);
+            prop_assert_eq!(Probe::read_going(&bytes, Way::Back), Some(probe));
+            prop_assert_eq!(Probe::read_going(&bytes, Way::Forth), None);
         }
 
         #[test]

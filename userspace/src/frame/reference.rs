@@ -2,6 +2,7 @@
 //! and random specifications. Knows nothing of templates, modifiers and incremental sums.
 
 use super::layout::Defaults;
+use super::probe::MAX_SPACES;
 use super::sizes::Sizes;
 use super::{L3, Place, Stack, StreamSpec};
 use crate::units::FrameSize;
@@ -106,7 +107,7 @@ pub fn any_stack() -> impl Strategy<Value = Stack> {
 pub fn any_spec() -> impl Strategy<Value = PlainSpec> {
     let flows = prop_oneof![Just(1), 1u32..100, 1u32..];
     let sizes = prop_oneof![Just(0), 0u32..64, 0u32..1600];
-    (any_stack(), sizes, flows, 1u16..0x8000, any::<u16>(), any::<[u16; 2]>(), any::<bool>()).prop_map(
+    (any_stack(), sizes, flows, 1..=MAX_SPACES, any::<u16>(), any::<[u16; 2]>(), any::<bool>()).prop_map(
         |(stack, extra, flows, spaces, space, [run, clock], verify)| {
             let size = FrameSize::new(stack.min_size().with_fcs() + extra).unwrap();
             let flows = if stack.l3 == L3::Ethernet { 1 } else { flows };

@@ -2,6 +2,7 @@
 //! and where the probe lies. The same list goes into the XDP program. Knows no sender.
 
 use super::layout::{HalfCheck, Layout, Length, Pseudo, Sum};
+use super::swap;
 use super::wire::{ether_type, ethernet};
 use std::ops::Range;
 
@@ -44,6 +45,14 @@ impl Shape {
             sums: layout.sums.clone(),
             end: layout.lengths.first().copied(),
         }
+    }
+
+    /// The same frames as a reflector sends them back: `header` is that of one of them. Checksums cover what they covered,
+    /// in another order.
+    #[must_use]
+    pub fn turned(&self, header: &[u8]) -> Self {
+        let turned = |check: &HalfCheck| Some(HalfCheck { at: swap::moved(header, check.at)?, ..*check });
+        Self { checks: self.checks.iter().filter_map(turned).collect(), ..self.clone() }
     }
 
     /// The same frames as they arrive where a NIC takes the outermost VLAN tag out of them; None of a stack without a

@@ -2,26 +2,26 @@
 //! bytes and any shape. Knows no plain stack and no run.
 
 use super::layout::{MAX_HEADER_BYTES, Sum};
-use super::probe::Probe;
+use super::probe::{Probe, Way};
 use super::shape::{MAX_CHECKS, MAX_SHAPES, Shape};
 use super::wire::{get_u16, ipv6};
 use super::{Reason, checksum};
 
 /// The first of `shapes` that the frame has; of more than [`MAX_SHAPES`] the first ones are asked.
 #[must_use]
-pub fn find<'s>(shapes: &'s [Shape], bytes: &[u8]) -> Option<&'s Shape> {
-    shapes.iter().take(MAX_SHAPES).find(|shape| has(shape, bytes))
+pub fn find<'s>(shapes: &'s [Shape], bytes: &[u8], way: Way) -> Option<&'s Shape> {
+    shapes.iter().take(MAX_SHAPES).find(|shape| has(shape, bytes, way))
 }
 
 /// Whether all checks hold and a whole probe of a stream stands where it should: the same rule as in the XDP program.
 /// Control frames come in plain stacks only.
-fn has(shape: &Shape, bytes: &[u8]) -> bool {
+fn has(shape: &Shape, bytes: &[u8], way: Way) -> bool {
     let holds = |at, mask, value| get_u16(bytes, at).is_some_and(|half| half & mask == value);
     let reachable = |at: usize, len| at <= MAX_HEADER_BYTES - len;
     let checks = shape.checks.iter().take(MAX_CHECKS);
     checks.into_iter().all(|check| reachable(check.at, 2) && holds(check.at, check.mask, check.value))
         && reachable(shape.probe, 0)
-        && Probe::read(bytes.get(shape.probe..).unwrap_or_default())
+        && Probe::read_going(bytes.get(shape.probe..).unwrap_or_default(), way)
             .is_some_and(|probe| !probe.stream.is_control())
 }
 
@@ -29,10 +29,10 @@ fn has(shape: &Shape, bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// Why the frame does not count.
-pub fn read(shape: &Shape, bytes: &[u8], verify: bool) -> Result<Probe, Reason> {
+pub fn read(shape: &Shape, bytes: &[u8], way: Way, verify: bool) -> Result<Probe, Reason> {
     let end = end_of(shape, bytes)?;
     let payload = bytes.get(shape.probe..end).ok_or(Reason::Truncated)?;
-    let probe = Probe::read(payload).ok_or(Reason::Truncated)?;
+    let probe = Probe::read_going(payload, way).ok_or(Reason::Truncated)?;
     if verify {
         shape.sums.iter().try_for_each(|sum| check(sum, bytes, end))?;
     }
@@ -99,7 +99,7 @@ mod tests {
 
     /// An inspector that knows no plain stack.
     fn by_shape(shape: &Shape, verify: bool) -> Inspector {
-        Inspector { udp_port: None, verify, shapes: [shape.clone()].into() }
+        Inspector { udp_port: None, verify, shapes: [shape.clone()].into(), way: Way::Forth }
     }
 
     fn any_sum() -> impl Strategy<Value = Sum> {
@@ -143,7 +143,7 @@ mod tests {
             let mut bytes = frame(&spec, 1, 2, true);
             let at = spec.stack.headers().udp().unwrap() + 6;
             bytes[at..at + 2].fill(0);
-            assert_eq!(read(&plain_shape(&spec), &bytes, true).err(), expected);
+            assert_eq!(read(&plain_shape(&spec), &bytes, Way::Forth, true).err(), expected);
         }
     }
 
@@ -152,11 +152,11 @@ mod tests {
         let (spec, mut bytes) = (v4_spec(), frame(&v4_spec(), 1, 2, true));
         let shape = plain_shape(&spec);
         bytes.extend([0xAA; 9]);
-        assert_eq!(read(&shape, &bytes, true).map(|probe| probe.seq), Ok(1));
+        assert_eq!(read(&shape, &bytes, Way::Forth, true).map(|probe| probe.seq), Ok(1));
         bytes.truncate(bytes.len() - 10);
-        assert_eq!(read(&shape, &bytes, true), Err(Reason::Truncated));
+        assert_eq!(read(&shape, &bytes, Way::Forth, true), Err(Reason::Truncated));
         let beyond = Shape { end: Some(Length { at: 38, minus: usize::MAX }), ..shape };
-        assert_eq!(read(&beyond, &bytes, true), Err(Reason::Truncated));
+        assert_eq!(read(&beyond, &bytes, Way::Forth, true), Err(Reason::Truncated));
     }
 
     proptest! {
@@ -217,12 +217,12 @@ mod tests {
             let mut bytes = frame(&spec, seq, 2, true);
             let outer = get_u16(&bytes, 12).unwrap();
             shape.checks.push(HalfCheck { at: 12, mask: u16::MAX, value: outer });
-            let whole = read(&shape, &bytes, true);
-            prop_assert!(whole.is_ok() && has(&shape, &bytes));
+            let whole = read(&shape, &bytes, Way::Forth, true);
+            prop_assert!(whole.is_ok() && has(&shape, &bytes, Way::Forth));
             bytes.drain(12..16);
             let stripped = shape.without_outer_tag().unwrap();
-            prop_assert!(has(&stripped, &bytes));
-            prop_assert_eq!(read(&stripped, &bytes, true), whole);
+            prop_assert!(has(&stripped, &bytes, Way::Forth));
+            prop_assert_eq!(read(&stripped, &bytes, Way::Forth, true), whole);
         }
     }
 }

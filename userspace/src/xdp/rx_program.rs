@@ -14,7 +14,7 @@ use xdp_prog::{COUNTERS, COUNTERS_MAP, Config, MAX_SHAPES, RX_PROGRAM, SOCKETS_M
 /// How the receive program is loaded: which frames it takes, and what becomes of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RxOptions {
-    /// UDP destination port of ours; None when only EtherType 0x88B5 is.
+    /// UDP destination port of ours, or of what comes back the source port; None when only EtherType 0x88B5 is.
     pub udp_port: Option<u16>,
     /// Stacks beyond the plain ones that frames of ours come in; the first [`xdp_prog::MAX_SHAPES`] count.
     pub shapes: Vec<Shape>,
@@ -28,6 +28,8 @@ pub struct RxOptions {
     pub count_only: bool,
     /// Put a [`xdp_prog::Stamp`] in front of each frame that goes to a socket, which whoever reads the socket must know.
     pub stamp: bool,
+    /// Ours are probes that a reflector sent back: they come from [`RxOptions::udp_port`].
+    pub back: bool,
     /// Receive queues that the interface may have at most: frames on a queue beyond pass uncounted.
     pub queues: u32,
 }
@@ -37,8 +39,8 @@ impl RxOptions {
     #[must_use]
     pub const fn plain(udp_port: Option<u16>, queues: u32) -> Self {
         let shapes = Vec::new();
-        let (vlan, ether_type, any, count_only, stamp) = (None, None, false, false, false);
-        Self { udp_port, shapes, vlan, ether_type, any, count_only, stamp, queues }
+        let (vlan, ether_type, any, count_only, stamp, back) = (None, None, false, false, false, false);
+        Self { udp_port, shapes, vlan, ether_type, any, count_only, stamp, back, queues }
     }
 
     pub(super) fn config(&self) -> Config {
@@ -51,6 +53,7 @@ impl RxOptions {
             any: self.any,
             leave_neighbours: self.any,
             stamp: self.stamp,
+            back: self.back,
         }
     }
 }

@@ -16,7 +16,7 @@ mod tx_port;
 
 pub use echo_port::XskEcho;
 pub use open::{BindMode, OpenError, Opened, SocketSpec, open};
-pub use rx_port::XskRx;
+pub use rx_port::{XskBack, XskRx};
 pub use tx_port::XskTx;
 
 use crate::units::CHUNK_HOLDS_BYTES;

@@ -1,6 +1,6 @@
 //! Opening one socket: packet memory, rings, bind, and the retry that the kernel's asynchronous release needs.
 
-use super::{XskRx, XskTx, chunks_for};
+use super::{XskBack, XskRx, XskTx, chunks_for};
 use crate::sys::huge_page;
 use crate::sys::words::words;
 use crate::sys::xdp_socket;
@@ -135,6 +135,17 @@ impl Opened {
     /// [`OpenError::Refused`] when the fill ring does not take every chunk.
     pub fn into_rx(self) -> Result<XskRx, OpenError> {
         XskRx::new(self)
+    }
+
+    /// Both: each has half of the chunks.
+    ///
+    /// # Errors
+    /// [`OpenError::Refused`] when the fill ring does not take its half.
+    pub fn into_both(self) -> Result<(XskTx, XskBack), OpenError> {
+        let Self { umem, chunks, tx, rx, fill, completions, spec } = self;
+        let (sending, receiving) = chunks.split_at(chunks.len() / 2);
+        let rx = XskBack::of(umem.clone(), receiving, (rx, fill), (), spec.clone())?;
+        Ok((XskTx::of(umem, sending.to_vec(), (tx, completions), None, spec), rx))
     }
 }
 

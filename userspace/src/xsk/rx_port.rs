@@ -12,12 +12,11 @@ use xdp_prog::Stamp;
 use xsk_rs::umem::frame::FrameDesc;
 use xsk_rs::{CompQueue, FillQueue, RxQueue, TxQueue, Umem};
 
-/// Receive side of one AF_XDP socket.
-pub struct XskRx {
+/// Receive side of one AF_XDP socket, which holds what else there is of it: see [`XskRx`] and [`XskBack`].
+pub struct Receive<O> {
     rx: RxQueue,
     fill: FillQueue,
-    _tx: TxQueue,
-    _completions: CompQueue,
+    other: O,
     umem: Umem,
     descs: Vec<FrameDesc>,
     /// Where frames of several chunks are put together; None where every frame has one.
@@ -29,11 +28,37 @@ pub struct XskRx {
     spec: SocketSpec,
 }
 
+/// The receive side of a socket that nobody sends through.
+pub type XskRx = Receive<(TxQueue, CompQueue)>;
+
+/// The receive side of a socket whose transmit side is another port.
+pub type XskBack = Receive<()>;
+
 impl XskRx {
     pub(super) fn new(opened: Opened) -> Result<Self, OpenError> {
-        let Opened { umem, chunks, tx, rx, mut fill, completions, spec } = opened;
-        // SAFETY: the chunks are all those of this UMEM, made for it just now and given to no other ring.
-        let given = unsafe { fill.produce(&chunks) };
+        let Opened { umem, chunks, tx, rx, fill, completions, spec } = opened;
+        Self::of(umem, &chunks, (rx, fill), (tx, completions), spec)
+    }
+
+    /// The same socket as a port that sends received chunks back. Frames of several chunks must not come.
+    #[must_use]
+    pub fn into_echo(self) -> XskEcho {
+        let Self { rx, fill, other: (tx, completions), umem, busy_poll, spec, .. } = self;
+        XskEcho::new(Pieces { rx, fill, tx, completions, umem, busy_poll, spec })
+    }
+}
+
+impl<O> Receive<O> {
+    /// The receive side that receives into `chunks`.
+    pub(super) fn of(
+        umem: Umem,
+        chunks: &[FrameDesc],
+        (rx, mut fill): (RxQueue, FillQueue),
+        other: O,
+        spec: SocketSpec,
+    ) -> Result<Self, OpenError> {
+        // SAFETY: the chunks are of this UMEM, made for it just now, and given to no other ring or port.
+        let given = unsafe { fill.produce(chunks) };
         if given < chunks.len() {
             return Err(OpenError::Refused {
                 what: "filling the ring",
@@ -44,21 +69,13 @@ impl XskRx {
         let descs = vec![FrameDesc::default(); spec.ring as usize];
         let gather = spec.multi_buffer().then(|| Gather::new(spec.longest_frame as usize));
         let (busy_poll, stamped) = (false, None);
-        let (_tx, _completions) = (tx, completions);
-        Ok(Self { rx, fill, _tx, _completions, umem, descs, gather, busy_poll, stamped, spec })
+        Ok(Self { rx, fill, other, umem, descs, gather, busy_poll, stamped, spec })
     }
 
     /// The socket's descriptor, for options and maps; owned by the port.
     #[must_use]
     pub fn fd(&self) -> RawFd {
         self.rx.fd().as_raw_fd()
-    }
-
-    /// The same socket as a port that sends received chunks back. Frames of several chunks must not come.
-    #[must_use]
-    pub fn into_echo(self) -> XskEcho {
-        let Self { rx, fill, _tx: tx, _completions: completions, umem, busy_poll, spec, .. } = self;
-        XskEcho::new(Pieces { rx, fill, tx, completions, umem, busy_poll, spec })
     }
 
     /// Makes every empty `recv` drive the NIC's polling, as a socket with SO_PREFER_BUSY_POLL must.
@@ -124,7 +141,7 @@ fn frame(bytes: &[u8], stamped: Option<i64>) -> RxFrame<'_> {
     RxFrame { bytes, wire_len: bytes.len(), xdp_ns, nic_ns: stamp.nic_ns }
 }
 
-impl RxPort for XskRx {
+impl<O> RxPort for Receive<O> {
     fn recv(&mut self, max: usize, mut visit: impl FnMut(RxFrame<'_>)) -> Result<usize, PortError> {
         if self.gather.is_some() {
             return self.recv_gathered(max, &mut visit);

@@ -16,8 +16,8 @@ pub struct XskTx {
     // The rings are declared before the memory that they describe; xsk-rs keeps both alive until the last is dropped.
     tx: TxQueue,
     completions: CompQueue,
-    _rx: RxQueue,
-    _fill: FillQueue,
+    /// The other side, where nobody else has it.
+    _other: Option<(RxQueue, FillQueue)>,
     umem: Umem,
     free: Vec<FrameDesc>,
     staged: Vec<FrameDesc>,
@@ -55,11 +55,21 @@ impl Several {
 impl XskTx {
     pub(super) fn new(opened: Opened) -> Self {
         let Opened { umem, chunks, tx, rx, fill, completions, spec } = opened;
+        Self::of(umem, chunks, (tx, completions), Some((rx, fill)), spec)
+    }
+
+    /// The transmit side that sends from `chunks`.
+    pub(super) fn of(
+        umem: Umem,
+        chunks: Vec<FrameDesc>,
+        (tx, completions): (TxQueue, CompQueue),
+        other: Option<(RxQueue, FillQueue)>,
+        spec: SocketSpec,
+    ) -> Self {
         Self {
             tx,
             completions,
-            _rx: rx,
-            _fill: fill,
+            _other: other,
             umem,
             staged: Vec::with_capacity(chunks.len()),
             // A call can take a ring full of completions.
@@ -230,6 +240,12 @@ impl TxPort for XskTx {
         };
         self.in_flight = self.in_flight.saturating_sub(frames);
         frames
+    }
+
+    fn room(&mut self) -> usize {
+        let chunks = self.several.as_ref().map_or(1, |several| several.chunks);
+        let free = u32::try_from(self.free.len()).unwrap_or(u32::MAX);
+        self.tx.nb_free(free).min(free) as usize / chunks
     }
 
     fn in_flight(&self) -> usize {

@@ -4,7 +4,7 @@ use crate::commands::attaching::{Place, patiently};
 use crate::commands::placement::Seat;
 use crate::commands::sockets::{self, Memory, Sockets, Wanted};
 use crate::commands::{Failure, Interrupt};
-use crate::config::{RxConfig, XdpChoice, XskChoice};
+use crate::config::{Modes, XdpChoice, XskChoice};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{InterfaceFacts, XdpFeatures, drivers, machine};
 use crate::report::{XdpModeUsed, XskModeUsed};
@@ -28,22 +28,22 @@ pub struct Attached {
 /// # Errors
 /// When it can be attached in no mode that is allowed.
 pub fn attach(
-    config: &RxConfig,
+    modes: Modes,
     facts: &InterfaceFacts,
     mut program: RxProgram,
     interrupt: &Interrupt,
 ) -> Result<Attached, Failure> {
-    let place = Place::new(facts, config.modes.replace, interrupt);
+    let place = Place::new(facts, modes.replace, interrupt);
     let (mut notes, mut replaced) = (Vec::new(), Vec::new());
-    for mode in modes_to_try(config.modes.xdp, facts) {
+    for mode in modes_to_try(modes.xdp, facts) {
         match patiently(place, &mut replaced, || program.attach(facts.ifindex, &facts.name, mode)) {
             Ok(()) => {
-                if mode == AttachMode::Generic && config.modes.xdp == XdpChoice::Auto && notes.is_empty() {
+                if mode == AttachMode::Generic && modes.xdp == XdpChoice::Auto && notes.is_empty() {
                     notes.push(generic(facts, &no_redirect(facts)));
                 }
                 return Ok(Attached { program, mode, notes, replaced });
             }
-            Err(finding) if mode == AttachMode::Native && falls_back(config.modes.xdp, &finding) => {
+            Err(finding) if mode == AttachMode::Native && falls_back(modes.xdp, &finding) => {
                 notes.push(generic(facts, &finding.what));
             }
             Err(finding) => return Err(finding.into()),

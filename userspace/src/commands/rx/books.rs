@@ -117,7 +117,7 @@ pub fn streams(sink: &Sink<'_>, run: &RunFacts<'_>, balance: &Balance) -> Vec<St
             duplicate: Some(counts.duplicate),
             late: Some(counts.late),
             reordered: Some(counts.reordered),
-            latency_ns: latency::of_space(run, space),
+            latency_ns: latency::of_space(&run.tally.times, space),
             lost: balance.lost.and(completed).and_then(|completed| completed.checked_sub(counts.unique)),
         }
     };

@@ -3,7 +3,7 @@
 use super::Sink;
 use super::report::RunFacts;
 use crate::commands::queue_limited;
-use crate::engine::MAX_FOLLOWED_SPACES;
+use crate::engine::{MAX_FOLLOWED_SPACES, Times};
 use crate::measure::Sampling;
 use crate::report::{
     Balance, GapsKind, GapsNs, LatencyKind, LatencyNs, Offered, StreamLatencyNs, StreamRow, WaitNs,
@@ -23,25 +23,25 @@ pub struct Timed {
 
 /// One program stamps all frames or none, so that one clock timed them all.
 pub fn timed(
-    sink: &Sink<'_>,
-    run: &RunFacts<'_>,
+    times: &Times,
+    (kind, sampled): (LatencyKind, Option<Sampling>),
     offered: Option<&Offered>,
     (balance, streams): (&Balance, &[StreamRow]),
+    absent: &str,
 ) -> Timed {
-    let times = &run.tally.times;
     let ring_wait = times.ring_wait.summary();
     let clock = if ring_wait.is_some() { "xdp-rx" } else { "userspace" };
     let latency = times.latency.summary().map(|summary| LatencyNs {
-        sampled: sink.config.timing.map(|one_in| Sampling::one_in(one_in).to_string()),
+        sampled: sampled.map(|sampling| sampling.to_string()),
         jitter: times.jitter.ns(),
         negative: Some(times.negative),
         streams_followed: (streams.len() > 1).then_some(times.spaces.len() as u64),
         streams_absent: not_followed(offered, streams),
         queue_limited: queue_limited::reason(offered, balance),
-        ..LatencyNs::new(LatencyKind::OneWay, clock, summary)
+        ..LatencyNs::new(kind, clock, summary)
     });
     Timed {
-        latency_absent: latency.is_none().then(|| absent(sink, run).to_owned()),
+        latency_absent: latency.is_none().then(|| absent.to_owned()),
         latency,
         ring_wait: ring_wait.map(WaitNs::from),
         gaps: times.gaps.summary().map(|summary| GapsNs::new(GapsKind::Arrival, clock, summary)),
@@ -49,8 +49,8 @@ pub fn timed(
 }
 
 /// Latency of one sequence space alone.
-pub fn of_space(run: &RunFacts<'_>, space: u16) -> Option<StreamLatencyNs> {
-    run.tally.times.spaces.get(&space)?.summary().map(StreamLatencyNs::from)
+pub fn of_space(times: &Times, space: u16) -> Option<StreamLatencyNs> {
+    times.spaces.get(&space)?.summary().map(StreamLatencyNs::from)
 }
 
 /// Why sequence spaces are not followed one by one, where there are several.
@@ -66,7 +66,7 @@ fn not_followed(offered: Option<&Offered>, streams: &[StreamRow]) -> Option<Stri
 }
 
 /// Why no frame has a latency.
-fn absent(sink: &Sink<'_>, run: &RunFacts<'_>) -> &'static str {
+pub fn absent(sink: &Sink<'_>, run: &RunFacts<'_>) -> &'static str {
     match () {
         () if sink.config.count_only => "--count-only reads no stamps",
         () if sink.config.timing.is_none() => "--no-latency times no frame",

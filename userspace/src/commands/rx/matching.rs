@@ -3,6 +3,7 @@
 
 use crate::config::{Match, Role, RxConfig};
 use crate::finding::{Code, Finding, Severity};
+use crate::frame::probe::Way;
 use crate::frame::{Inspector, Shape};
 use crate::host::InterfaceFacts;
 use crate::host::choose::why_host_needs;
@@ -24,6 +25,7 @@ pub fn options(config: &RxConfig) -> RxOptions {
         count_only: config.count_only,
         // What a reflector sends back is the frame alone.
         stamp: !config.count_only && config.role == Role::Sink,
+        back: false,
         queues: xdp::MAX_QUEUES,
     }
 }
@@ -31,7 +33,7 @@ pub fn options(config: &RxConfig) -> RxOptions {
 /// What the workers look for.
 pub fn inspector(config: &RxConfig) -> Inspector {
     let shapes = shapes(config).into();
-    Inspector { udp_port: config.matches.udp_port, verify: config.verify, shapes }
+    Inspector { udp_port: config.matches.udp_port, verify: config.verify, shapes, way: Way::Forth }
 }
 
 /// The shapes that the program and the workers are told.
@@ -42,7 +44,7 @@ fn shapes(config: &RxConfig) -> Vec<Shape> {
 
 /// The shapes as frames may arrive: NICs take the outermost tag out of a frame, or leave it in. Each once, since every one
 /// is asked of each frame in turn; streams that differ in numbers only have the same.
-fn with_and_without_tags(shapes: &[Shape]) -> Vec<Shape> {
+pub fn with_and_without_tags(shapes: &[Shape]) -> Vec<Shape> {
     let stripped = shapes.iter().filter_map(Shape::without_outer_tag);
     let mut all: Vec<Shape> = Vec::new();
     for shape in shapes.iter().cloned().chain(stripped) {
@@ -54,7 +56,7 @@ fn with_and_without_tags(shapes: &[Shape]) -> Vec<Shape> {
 }
 
 /// A shape in the program's words. What lies beyond 16 bits is beyond every header, and never holds there either.
-fn told(shape: &Shape) -> xdp::Shape {
+pub fn told(shape: &Shape) -> xdp::Shape {
     let number = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
     let check = |check: &crate::frame::layout::HalfCheck| Check {
         at: number(check.at),

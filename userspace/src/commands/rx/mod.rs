@@ -21,7 +21,7 @@ mod vlan;
 mod watch;
 
 use self::answer::Answering;
-use self::attach::{Attached, Ports, attach};
+use self::attach::Ports;
 use self::fall_back::Swap;
 use self::readings::{Device, Readings, Window};
 use self::recording::Recording;
@@ -55,6 +55,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 pub use self::watch::UntilEnd;
+// A sender that hears its own frames come back receives as a sink does.
+pub(super) use self::attach::{Attached, attach, mode_used};
+pub(super) use self::latency::{of_space, timed};
+pub(super) use self::matching::{told, with_and_without_tags};
+pub(super) use self::redirected::{accounted, disagreement, take_tallies};
 
 /// Control frames that may wait for the controller: many times what one look's worth of STARTs and ENDs is.
 const CONTROL_QUEUE: usize = 1024;
@@ -119,7 +124,7 @@ impl<'a> Sink<'a> {
         }
         let program = RxProgram::load(&matching::options(config))?;
         program.check_counters()?;
-        let mut attached = attach(config, &facts, program, interrupt)?;
+        let mut attached = attach(config.modes, &facts, program, interrupt)?;
         // Some drivers change their queues when a program comes: what counts is what is there now.
         let facts = InterfaceFacts::read(&facts.name)?;
         let seats = means::seats(config, &facts)?;

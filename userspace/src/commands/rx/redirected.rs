@@ -1,7 +1,7 @@
 //! Whether what came out of the sockets is what the program put into them: a check of our own books against a
 //! counter that is not ours. Knows sums over a whole session, and no run.
 
-use crate::engine::{Books, Outcome};
+use crate::engine::{Books, Outcome, RxTally};
 use crate::finding::{Code, Finding, Severity};
 
 /// Frames that may be under way in each queue when the counters are read: one poll's worth
@@ -11,10 +11,20 @@ const IN_FLIGHT_A_QUEUE: u64 = 64;
 /// Frames that came out of sockets, or were dropped in front of them and counted.
 pub fn accounted(outcomes: &[Outcome]) -> u64 {
     let tallies = outcomes.iter().flat_map(|outcome| match &outcome.books {
-        Books::Rx(tallies) => tallies.as_slice(),
+        Books::Rx(tallies) | Books::Trip(_, tallies) => tallies.as_slice(),
         Books::Tx(_) => &[],
     });
     tallies.map(|tally| tally.received() + tally.drops.unwrap_or_default().frames()).sum()
+}
+
+/// What the workers counted of each run, without the sums of those that are forgotten.
+pub fn take_tallies(outcomes: &mut [Outcome]) -> Vec<RxTally> {
+    let take = |outcome: &mut Outcome| match &mut outcome.books {
+        Books::Rx(tallies) | Books::Trip(_, tallies) => std::mem::take(tallies),
+        Books::Tx(_) => Vec::new(),
+    };
+    let told = |tally: &RxTally| tally.epoch != RxTally::FORGOTTEN;
+    outcomes.iter_mut().flat_map(take).filter(told).collect()
 }
 
 /// The finding when `redirected` frames and the `accounted` ones are not the same.

@@ -3,18 +3,20 @@
 use super::fall_back::Swap;
 use super::heard::{Heard, Totals as Sent};
 use super::readings::Window;
+use super::redirected::take_tallies;
 use super::{Aftermath, Sink, attach, books, latency};
 use crate::commands::cross_check::{self, Comparison};
 use crate::commands::report_parts::{self, Volume};
 use crate::commands::rx::trouble;
 use crate::commands::tx::offered;
 use crate::config::Role;
-use crate::engine::{Books, Outcome, RxTally};
+use crate::engine::RxTally;
 use crate::finding::{Code, Finding};
 use crate::host::{machine, napi};
+use crate::measure::Sampling;
 use crate::port::RxDrops;
 use crate::report::{
-    DeviceCounters, IntervalRow, QueueRow, Reflected, Report, SCHEMA, Setup, SizeRow, Totals,
+    DeviceCounters, IntervalRow, LatencyKind, QueueRow, Reflected, Report, SCHEMA, Setup, SizeRow, Totals,
 };
 use crate::units::{FCS_BYTES, Nanos};
 use crate::xdp::QueueCounters;
@@ -71,15 +73,6 @@ pub fn build(sink: &Sink<'_>, mut aftermath: Aftermath, intervals: Vec<Vec<Inter
         last.findings.push(finding);
     }
     reports
-}
-
-fn take_tallies(outcomes: &mut [Outcome]) -> Vec<RxTally> {
-    let take = |outcome: &mut Outcome| match &mut outcome.books {
-        Books::Rx(tallies) => std::mem::take(tallies),
-        Books::Tx(_) => Vec::new(),
-    };
-    let told = |tally: &RxTally| tally.epoch != RxTally::FORGOTTEN;
-    outcomes.iter_mut().flat_map(take).filter(told).collect()
 }
 
 /// The tallies of one run. What workers counted before any run (epoch 0) is told with the first; a run that
@@ -157,7 +150,9 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
     let balance = books::balance(sink, run);
     let offered = start.zip(run.window.run).map(|(start, run)| offered(start, run));
     let streams = books::streams(sink, run, &balance);
-    let timed = latency::timed(sink, run, offered.as_ref(), (&balance, &streams));
+    let how = (LatencyKind::OneWay, sink.config.timing.map(Sampling::one_in));
+    let absent = latency::absent(sink, run);
+    let timed = latency::timed(&run.tally.times, how, offered.as_ref(), (&balance, &streams), absent);
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         id: start.map_or_else(
@@ -278,24 +273,6 @@ fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> (DeviceCounters, Opti
         ours: run.xdp.frames() + run.swap.unseen,
     };
     let (mut counters, disagreement) = cross_check::compare(&sink.facts, run.window.device, of);
-    let xdp = run.xdp;
-    let named = [
-        ("xdp.ours", xdp.ours),
-        ("xdp.redirected", xdp.redirected),
-        ("xdp.no_socket", xdp.no_socket),
-        ("xdp.counted", xdp.counted),
-        ("xdp.control", xdp.control),
-        ("xdp.passed", xdp.passed),
-        ("xdp.malformed", xdp.malformed),
-        ("xdp.unsupported", xdp.unsupported),
-        ("xdp.bytes", xdp.bytes),
-        ("xdp.taken", xdp.taken),
-        ("xdp.taken_bytes", xdp.taken_bytes),
-        ("xdp.no_room", xdp.no_room),
-        ("xsk.rx_dropped", run.drops.dropped),
-        ("xsk.rx_ring_full", run.drops.ring_full),
-        ("xsk.rx_fill_ring_empty_descs", run.drops.fill_ring_empty),
-    ];
-    counters.counters.extend(named.map(|(name, n)| (name.to_owned(), n)));
+    counters.counters.extend(report_parts::named_counters(&run.xdp, &run.drops));
     (counters, disagreement)
 }

@@ -164,6 +164,7 @@ fn repeat(times: u32, pause: Duration, mut say: impl FnMut() -> Result<(), Findi
 pub fn tx_books(aftermath: &Aftermath) -> impl Iterator<Item = &TxBooks> {
     aftermath.outcomes.iter().filter_map(|outcome| match &outcome.books {
         Books::Tx(books) => Some(books),
+        Books::Trip(books, _) => books.as_ref(),
         Books::Rx(_) => None,
     })
 }

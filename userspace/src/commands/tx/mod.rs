@@ -8,32 +8,31 @@ mod replay;
 mod report;
 mod resolve;
 mod streams;
+mod trip;
 mod trouble;
+mod workers;
 
 use self::announce::Farewell;
 use self::attach::Attached;
 use self::discover::Peer;
 use self::offer::Offer;
 use self::replay::Replay;
+use self::trip::{Came, Halves, Trip};
 use super::control_link::ControlLink;
 use super::interrupt::Interrupt;
 use super::link_watch::{LinkWatch, Outages};
 use super::live::{Goal, Live, Side, Sums};
 use super::meter::Meter;
 use super::notice::notice;
-use super::placement::{self, From as End, Seat};
+use super::placement::{self, Seat};
 use super::privileges::{self, Needs};
 use super::sockets::{self, Memory, Sockets, Wanted};
 use super::{Failure, afford, ground, pair, tell};
-use crate::config::{DEFAULT_TX_RING, TxConfig};
-use crate::engine::{
-    self, Crew, Feed, Outcome, Progress, ReplaySpec, ReplayWorker, Running, TxWorker, Worker,
-};
+use crate::config::TxConfig;
+use crate::engine::{self, Outcome, Progress, Running};
 use crate::finding::Finding;
-use crate::frame::Stream;
 use crate::host::netdev::Direction;
-use crate::host::{DeviceCounters, InterfaceFacts, machine, process};
-use crate::pace::Pacer;
+use crate::host::{DeviceCounters, InterfaceFacts, machine};
 use crate::port::PortError;
 use crate::report::{Report, XskModeUsed};
 use crate::sys::clock::monotonic;
@@ -80,6 +79,8 @@ pub struct Sender<'a> {
     xsk_mode: XskModeUsed,
     memory: Memory,
     program: Option<Attached>,
+    /// The half that receives what comes back.
+    trip: Option<Trip>,
     findings: Vec<Finding>,
     /// Whether the receiver has answered as a sink of ours does.
     sink_answers: bool,
@@ -97,6 +98,8 @@ struct Aftermath {
     /// Whether the link was away when the run ended, and whether the interface was seen to be gone.
     away_at_end: bool,
     gone: bool,
+    /// What came back, where that was asked for.
+    came: Option<Came>,
 }
 
 impl Aftermath {
@@ -119,17 +122,11 @@ impl<'a> Sender<'a> {
     pub fn open(config: &'a TxConfig, peer: Option<Peer>, interrupt: &Interrupt) -> Result<Self, Failure> {
         let facts = ground::survey(&config.iface, config.wait_link, interrupt)?;
         let longest = longest_frame(config, &facts)?;
-        let memory = Memory::of(&config.rings, DEFAULT_TX_RING, longest);
         let replay = Replay::open(config, &facts, longest)?;
-        let cores =
-            placement::cores(config.placement.cores.as_deref(), &process::allowed_cores(), End::Lowest)?;
-        // Only flow by flow would several queues keep the order of a capture: they must be asked for.
-        let limit = if replay.is_some() { 1 } else { u32::try_from(cores.len()).unwrap_or(u32::MAX) };
-        let queues =
-            placement::queues(&facts.name, config.placement.queues.as_deref(), facts.tx_queues, limit)?;
-        let seats = placement::seats(&queues, &cores);
-        afford::check(&facts.name, seats.len(), memory)?;
-        afford::foretell(&config.output, "tx", seats.len(), memory);
+        let (all, sending, memory) = workers::places(config, &facts, longest)?;
+        let seats = all.get(..sending).unwrap_or_default().to_vec();
+        afford::check(&facts.name, all.len(), memory)?;
+        afford::foretell(&config.output, "tx", all.len(), memory);
         let run = config.run_tag.unwrap_or_else(offer::random_tag);
         let (link, peer) = match &replay {
             Some(_) => (None, Peer::NOBODY),
@@ -141,14 +138,11 @@ impl<'a> Sender<'a> {
         };
         let offer = Offer::new(config, &facts, &peer, run, &seats)?;
 
-        let wanted = Wanted::new(&facts, config.modes, memory, Direction::Tx);
-        let mut replaced = Vec::new();
-        let (sockets, program) = attach::open(&wanted, &facts, &seats, &mut replaced, interrupt)?;
-        let Sockets { opened, mode: xsk_mode, notes: mut findings, .. } = sockets;
-        findings.extend(placement::shared(&facts.name, &seats));
+        let mut halves = open_halves(config, &facts, (memory, &all, sending), &offer, interrupt)?;
+        let mut findings = std::mem::take(&mut halves.notes);
+        findings.extend(placement::shared(&facts.name, &all));
         findings.extend(trouble::no_far_end(&facts));
         findings.extend(streams::remarks(&config.streams, config.address.src_mac, &facts));
-        let ports = opened.into_iter().map(xsk::Opened::into_tx).collect();
         let mut sender = Self {
             config,
             facts,
@@ -156,15 +150,16 @@ impl<'a> Sender<'a> {
             replay,
             link,
             seats,
-            ports,
-            xsk_mode,
+            ports: halves.ports,
+            xsk_mode: halves.mode,
             memory,
-            program,
+            program: halves.program,
+            trip: halves.trip,
             findings,
             sink_answers: peer.answered,
         };
         sender.settle(interrupt)?;
-        sender.findings.append(&mut replaced);
+        sender.findings.append(&mut halves.replaced);
         Ok(sender)
     }
 
@@ -212,15 +207,22 @@ impl<'a> Sender<'a> {
         let before = (Meter::read(), DeviceCounters::read(self.facts.ifindex).ok());
         let progress: Vec<_> = self.seats.iter().map(|_| Arc::new(Progress::default())).collect();
         // Threads have the privileges of the one that starts them.
-        self.findings.extend(privileges::reduce(Needs::of(&self.config.output), || true));
+        self.findings.extend(privileges::reduce(Needs::of(&self.config.output), || {
+            self.trip.as_ref().is_none_or(Trip::readable)
+        }));
         let crews = self.crews(&progress)?;
         let stop = Arc::new(AtomicBool::new(false));
         let mut live = self.live();
-        let running = engine::start(crews, monotonic, Arc::clone(&stop), DRAIN, privileges::none)
+        let drain = if self.trip.is_some() { trip::DRAIN } else { DRAIN };
+        let running = engine::start(crews, monotonic, Arc::clone(&stop), drain, privileges::none)
             .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
         let mut link = LinkWatch::begin(self.facts.ifindex, monotonic());
         let (asked, gone) = attend(&running, &stop, &progress, (&mut live, &mut link), interrupt);
-        let outcomes = running.join();
+        let mut outcomes = running.join();
+        let came = self.trip.as_mut().map(|trip| {
+            // Detached before the END: its answers are the stack's, and nothing more is counted.
+            trip.finish(&self.facts.name, outcomes.as_deref_mut().unwrap_or_default())
+        });
         if let Some(replay) = &mut self.replay {
             replay.finish();
         }
@@ -235,6 +237,7 @@ impl<'a> Sender<'a> {
             away_at_end: link.away(),
             link: link.finish(monotonic()),
             gone,
+            came,
         };
         let word = announce::last_word(&self.offer, &aftermath);
         let farewell = Farewell { began, sink_answers: self.sink_answers, interrupted: asked };
@@ -261,34 +264,25 @@ impl<'a> Sender<'a> {
         let output = &self.config.output;
         Live::new(Side::Tx, output.interval, output.quiet, goal, monotonic())
     }
+}
 
-    /// The workers, by core.
-    fn crews(&mut self, progress: &[Arc<Progress>]) -> Result<Vec<Crew>, Failure> {
-        let mut workers: Vec<(u32, Box<dyn Worker>)> = Vec::new();
-        let ports = std::mem::take(&mut self.ports);
-        if let Some(replay) = &mut self.replay {
-            let queues = u16::try_from(ports.len()).unwrap_or(u16::MAX);
-            let (reels, timing) = replay.start(self.config.count, queues)?;
-            let (batch, duration) = (self.config.batch, self.config.duration);
-            let seated = (0u16..).zip(ports).zip(reels).zip(self.seats.iter().zip(progress));
-            workers.extend(seated.map(|(((worker, port), reel), (seat, progress))| {
-                let spec = ReplaySpec { worker, batch, duration, timing, slots: port.slots() };
-                let worker = ReplayWorker::new(port, reel, spec, Arc::clone(progress));
-                (seat.core, Box::new(worker) as Box<dyn Worker>)
-            }));
-            return Ok(placement::crews(workers));
-        }
-        for ((number, port), (seat, progress)) in (0u16..).zip(ports).zip(self.seats.iter().zip(progress)) {
-            let streams: Result<Vec<_>, _> = self.offer.streams(number).iter().map(Stream::new).collect();
-            let streams = streams.map_err(|e| offer::unbuildable(&e))?;
-            let feed = Feed::new(streams, self.config.streams.pattern(), port.slots());
-            let pacer = Pacer::new(self.offer.rate, self.offer.limits(number), self.config.batch)
-                .shared(number, self.offer.workers);
-            let worker = TxWorker::new(port, feed, number, pacer, Arc::clone(progress));
-            workers.push((seat.core, Box::new(worker)));
-        }
-        Ok(placement::crews(workers))
+/// The sockets of a sender, with the half that receives where a round trip is asked for.
+fn open_halves(
+    config: &TxConfig,
+    facts: &InterfaceFacts,
+    (memory, seats, sending): (Memory, &[Seat], usize),
+    offer: &Offer,
+    interrupt: &Interrupt,
+) -> Result<Halves, Failure> {
+    if config.round_trip {
+        return trip::open(config, facts, (memory, seats, sending), offer, interrupt);
     }
+    let wanted = Wanted::new(facts, config.modes, memory, Direction::Tx);
+    let mut replaced = Vec::new();
+    let (sockets, program) = attach::open(&wanted, facts, seats, &mut replaced, interrupt)?;
+    let Sockets { opened, mode, notes, .. } = sockets;
+    let ports = opened.into_iter().map(xsk::Opened::into_tx).collect();
+    Ok(Halves { trip: None, program, ports, mode, notes, replaced })
 }
 
 /// VLAN tags of the stream that has most.

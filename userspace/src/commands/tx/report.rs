@@ -1,7 +1,7 @@
 //! The sender's Report, from what the workers, the device and the cores left behind.
 
 use super::announce::tx_books;
-use super::{Aftermath, Sender, attach, trouble};
+use super::{Aftermath, Sender, attach, trip, trouble};
 use crate::commands::cross_check::{self, Comparison};
 use crate::commands::report_parts::{self, Volume};
 use crate::engine::{LaneBooks, Load, TxBooks};
@@ -62,9 +62,21 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         intervals,
         findings,
     };
+    if let Some(came) = &aftermath.came {
+        let (tx_drops, on) = (aftermath.device_drops(), sender.facts.name.as_str());
+        trip::enter(&mut report, came, tx_drops, |space| built(&sender, &books, space));
+        let how = (aftermath.interrupted, sender.sink_answers);
+        report.findings.extend(trip::find(on, came, &report.balance, how));
+    }
     report_parts::check_books(&mut report);
     report_parts::check_line_rate(&mut report);
     report
+}
+
+/// Frames written in a sequence space.
+fn built(sender: &Sender<'_>, books: &[&TxBooks], space: u16) -> u64 {
+    let spaces = books.iter().flat_map(|b| sender.offer.spaces(b));
+    spaces.filter(|(number, ..)| *number == space).map(|(_, _, lane)| lane.built).sum()
 }
 
 fn offered(sender: &Sender<'_>, books: &[&TxBooks]) -> Offered {
@@ -89,7 +101,10 @@ fn balance(books: &[&TxBooks]) -> Balance {
 
 fn setup(sender: &Sender<'_>, cores: &[u32]) -> Setup {
     Setup {
-        xdp_mode: attach::mode_used(sender.program.as_ref()),
+        xdp_mode: sender
+            .trip
+            .as_ref()
+            .map_or_else(|| attach::mode_used(sender.program.as_ref()), trip::Trip::mode_used),
         xsk_mode: sender.xsk_mode,
         engine: Some(Engine::Xsk),
         need_wakeup: sender.config.modes.need_wakeup,

@@ -162,6 +162,7 @@ impl Code {
             Self::FailIf => &sent::FAIL_IF,
             Self::Interrupted => &sent::INTERRUPTED,
             Self::NothingReceived => &received::NOTHING,
+            Self::ReflectorSilent => &received::REFLECTOR_SILENT,
             Self::NoSocket => &received::NO_SOCKET,
             Self::NoStampRoom => &received::NO_STAMP_ROOM,
             Self::NotParsed => &received::NOT_PARSED,

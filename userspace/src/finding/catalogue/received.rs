@@ -9,6 +9,13 @@ pub(super) const NOTHING: Entry = Entry {
     said: &[said(By::Sink, End::Failed), said(By::Sink, End::Warned)],
 };
 
+pub(super) const REFLECTOR_SILENT: Entry = Entry {
+    meaning: "Of the frames that `tx --round-trip` sent none came back; a warning where a signal ended the run.",
+    cause: "No `xsk-gen reflect` runs at the other end, it takes another `--port` or stack of headers, it follows another run, or the frames are longer than it sends back.",
+    remedy: "`xsk-gen reflect --iface IF` at the other end, with the same `--port` or `--match`, `--stream` and header flags; its own Report says what it received.",
+    said: &[said(By::Sender, End::Failed), said(By::Sender, End::Warned)],
+};
+
 pub(super) const NO_SOCKET: Entry = Entry {
     meaning: "Frames of ours arrived on a queue that no socket serves, and were dropped there.",
     cause: "The NIC spreads frames over its receive queues, and an AF_XDP socket sees only its own.",

@@ -1,6 +1,7 @@
 //! Frames as written for sending, against frames built from scratch and other parsers.
 
 use super::*;
+use crate::frame::probe;
 use crate::frame::reference::{self, PlainSpec, any_spec};
 use crate::frame::wire::udp;
 use crate::units::FrameSize;
@@ -56,7 +57,9 @@ fn spaces_that_the_probe_cannot_name_are_refused() {
     assert_eq!(with(0, 0), Some(FrameError::Space { space: 0, spaces: 0 }));
     assert_eq!(with(3, 3), Some(FrameError::Space { space: 3, spaces: 3 }));
     assert_eq!(with(0, 0x8000), Some(FrameError::Space { space: 0, spaces: 0x8000 }));
-    assert_eq!(with(0x7FFE, 0x7FFF), None);
+    assert_eq!(with(probe::MAX_SPACES - 1, probe::MAX_SPACES), None);
+    let spaces = probe::MAX_SPACES + 1;
+    assert_eq!(with(0, spaces), Some(FrameError::Space { space: 0, spaces: spaces.into() }));
 }
 
 #[test]
