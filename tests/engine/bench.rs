@@ -12,7 +12,7 @@ use xsk_gen::frame::sizes::Sizes;
 use xsk_gen::frame::{Inspector, L3, Place, Stack, Stream, StreamSpec};
 use xsk_gen::measure::Sampling;
 use xsk_gen::memory_port::{Event, Faults, WireHandle, wire};
-use xsk_gen::pace::{Limits, Pacer};
+use xsk_gen::pace::{Course, Limits, Pacer};
 use xsk_gen::units::{FrameSize, Nanos};
 
 /// The run's tag and the clock's name in these tests.
@@ -75,7 +75,8 @@ impl Bench {
     pub fn new(setup: Setup, tap: impl FnMut(Event, &[u8]) + Send + 'static) -> Self {
         let (port, ports) = wire(setup.queues, 4 * BATCH as usize, CHUNKS, setup.faults, tap);
         let handle = port.handle();
-        let pacer = Pacer::new(None, Limits { count: Some(setup.frames), duration: None }, BATCH);
+        let pacer =
+            Pacer::new(&Course::Max, Limits { count: Some(setup.frames), duration: None }, BATCH, (0, 1));
         let progress = || Arc::new(Progress::default());
         let tx = TxWorker::new(port, feed(setup.flows), 0, pacer, progress());
         let latch = Arc::new(Latch::new(None));

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use xsk_gen::engine::{Books, Progress, Turn, TxBooks, TxWorker, Worker};
 use xsk_gen::memory_port::{Faults, Refused, WireHandle, wire};
-use xsk_gen::pace::{Limits, Pacer};
+use xsk_gen::pace::{Course, Limits, Pacer};
 use xsk_gen::port::PortError;
 use xsk_gen::units::{FrameRate, Nanos};
 
@@ -25,7 +25,8 @@ impl Sender {
     fn new(count: u64, rate: Option<FrameRate>) -> Self {
         let (port, _) = wire(1, 1, CHUNKS, Faults::none(1), |_, _| {});
         let (wire, progress) = (port.handle(), Arc::new(Progress::default()));
-        let pacer = Pacer::new(rate, Limits { count: Some(count), duration: None }, BATCH);
+        let pacer =
+            Pacer::new(&Course::steady(rate), Limits { count: Some(count), duration: None }, BATCH, (0, 1));
         let mut worker = TxWorker::new(port, feed(1), 0, pacer, Arc::clone(&progress));
         worker.begin(START);
         Self { worker: Box::new(worker), wire, progress, now: START }

@@ -1,10 +1,11 @@
 //! Flags that more than one command takes, and their way into the configuration.
 
 use crate::config::{
-    Addressing, ConfigError, DEFAULT_PORT, DEFAULT_SRC_PORT, Modes, Output, Placement, Rings, XdpChoice,
-    XskChoice, validate_batch, validate_dst_mac, validate_ips, validate_placement, validate_port,
-    validate_src_mac, validate_vlans, validate_without,
+    Addressing, ConfigError, DEFAULT_PORT, DEFAULT_SRC_PORT, Modes, Output, Placement, Rings, Spacing,
+    XdpChoice, XskChoice, validate_batch, validate_dst_mac, validate_ips, validate_placement, validate_port,
+    validate_rate, validate_spacing, validate_src_mac, validate_vlans, validate_without,
 };
+use crate::units::RateSpec;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -26,10 +27,25 @@ pub struct LoadArgs {
     /// FCS. A rate that cannot be held shows as shortfall; the run is never stretched to hide it.
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     pub rate: Option<String>,
+    /// Send bursts of N frames back to back, at the same rate in the mean [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub burst: Option<String>,
+    /// How frames of a rate follow each other: constant, or poisson for times that know nothing of each other
+    /// [default: constant]
+    ///
+    /// --seed names the series of the times.
+    #[arg(long, value_name = "HOW", value_parser = Spacing::ARRIVALS)]
+    pub arrivals: Option<String>,
+    /// Rates that change: '1Mpps:10s,off:5s,ramp 2Mpps-5Mpps:30s'
+    ///
+    /// Each step is a rate, off, or a ramp between two rates, and how long it lasts. A longer --duration begins the plan
+    /// anew. Interval lines show what was asked for beside what was sent.
+    #[arg(long, value_name = "PLAN", allow_hyphen_values = true)]
+    pub plan: Option<String>,
     /// Stop after so many frames
     #[arg(long, value_name = "FRAMES", allow_negative_numbers = true)]
     pub count: Option<String>,
-    /// Stop after so long: 10 (seconds), 500ms, 2m [default: 10, unless --count is given]
+    /// Stop after so long: 10 (seconds), 500ms, 2m [default: 10, or as long as --plan, unless --count is given]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub duration: Option<String>,
     /// Distinct pairs of source IP and UDP port, so that RSS spreads over receive queues [default: 1]
@@ -38,6 +54,15 @@ pub struct LoadArgs {
     /// Names the series of all that is random: the same seed, the same frames [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<String>,
+}
+
+impl LoadArgs {
+    /// The rate, and how frames follow each other.
+    pub(super) fn pace(&self) -> Result<(RateSpec, Spacing), ConfigError> {
+        let rate = validate_rate(self.rate.as_deref())?;
+        let (burst, arrivals, plan) = (self.burst.as_deref(), self.arrivals.as_deref(), self.plan.as_deref());
+        Ok((rate, validate_spacing(burst, arrivals, plan, (self.rate.is_some(), rate))?))
+    }
 }
 
 /// What frames carry, and what is checked.

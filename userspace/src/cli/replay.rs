@@ -54,6 +54,9 @@ impl TxArgs {
         let address = &self.address;
         let others = [
             ("--size", self.load.size.is_some()),
+            ("--burst", self.load.burst.is_some()),
+            ("--arrivals", self.load.arrivals.is_some()),
+            ("--plan", self.load.plan.is_some()),
             ("--flows", self.load.flows.is_some()),
             ("--no-verify", self.probe.no_verify),
             ("--run-tag", self.probe.run_tag.is_some()),

@@ -2,11 +2,11 @@
 
 use super::{AddressArgs, HeaderArgs, LoadArgs, OutputArgs, ProbeArgs, ReplayArgs, SocketArgs};
 use crate::config::{
-    ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, TxConfig, sending_time, validate_count,
-    validate_for_sender, validate_iface, validate_numbered, validate_rate, validate_resolve,
-    validate_run_tag, validate_sink, validate_span, validate_wait, validate_without,
+    ConfigError, DEFAULT_TX_RING, DEFAULT_WAIT_LINK, Spacing, TxConfig, sending_time, validate_count,
+    validate_for_sender, validate_iface, validate_numbered, validate_resolve, validate_run_tag,
+    validate_sink, validate_span, validate_wait, validate_without,
 };
-use crate::units::Nanos;
+use crate::units::{Nanos, RateSpec};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -96,13 +96,14 @@ impl TryFrom<TxArgs> for TxConfig {
         rings.validate_for(streams.bounds().1, DEFAULT_TX_RING)?;
         let count = validate_count(args.load.count.as_deref())?;
         let duration = validate_span("--duration", args.load.duration.as_deref())?;
-        let rate = validate_rate(args.load.rate.as_deref())?;
+        let (rate, spacing) = args.load.pace()?;
         let output = args.output.output()?;
         if args.round_trip {
             validate_numbered(&streams)?;
         }
         if args.sink.is_none() && !args.round_trip {
-            validate_for_sender(&output.fail_if, rate)?;
+            let paced = rate != RateSpec::Max || matches!(spacing, Spacing::Plan(_));
+            validate_for_sender(&output.fail_if, paced)?;
         }
         let iface = args.iface.map(|name| validate_iface("--iface", &name)).transpose()?.unwrap_or_default();
         Ok(Self {
@@ -114,7 +115,8 @@ impl TryFrom<TxArgs> for TxConfig {
             rate,
             count,
             // A capture ends by itself, or was asked not to.
-            duration: if replay.is_some() { duration } else { sending_time(count, duration) },
+            duration: if replay.is_some() { duration } else { sending_time(count, duration, &spacing) },
+            spacing,
             replay,
             batch,
             rings,

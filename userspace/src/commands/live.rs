@@ -26,17 +26,21 @@ pub struct Sums {
     pub drops: u64,
     /// Shortfall so far.
     pub shortfall: u64,
+    /// Frames due so far; None where one of the workers has no rate.
+    pub asked: Option<u64>,
 }
 
 impl Sums {
     /// The sums over some workers.
     #[must_use]
     pub fn of(workers: &[Arc<Progress>]) -> Self {
-        workers.iter().fold(Self::default(), |sum, p| Self {
+        let asked = workers.iter().map(|p| p.asked()).sum();
+        workers.iter().fold(Self { asked, ..Self::default() }, |sum, p| Self {
             frames: sum.frames + p.frames(),
             bytes: sum.bytes + p.bytes(),
             drops: sum.drops + p.drops(),
             shortfall: sum.shortfall + p.shortfall(),
+            asked: sum.asked,
         })
     }
 }
@@ -139,6 +143,7 @@ impl Live {
             l2_bps: sums.bytes.saturating_sub(before.bytes) as f64 * 8.0 / length_s,
             kernel_drops: (self.side == Side::Rx).then_some(drops),
             shortfall: (self.side == Side::Tx).then_some(shortfall),
+            asked_pps: sums.asked.map(|n| n.saturating_sub(before.asked.unwrap_or(0)) as f64 / length_s),
         };
         self.tell(&row);
         self.rows.push(row);

@@ -11,12 +11,14 @@ mod modes;
 mod number;
 mod output;
 mod placement;
+mod plan;
 mod recording;
 mod replay;
 mod resolving;
 mod rings;
 mod runs;
 mod size_text;
+mod spacing;
 mod stream_file;
 mod stream_plan;
 mod tcp_flags;
@@ -39,6 +41,7 @@ pub use matching::{Match, validate_match};
 pub use modes::{Modes, XdpChoice, XskChoice};
 pub use output::Output;
 pub use placement::{Placement, validate_list, validate_placement};
+pub use plan::{Asked, RatePlan, Step};
 pub use recording::{Recording, Written};
 pub use replay::Replay;
 pub use resolving::{validate_answer, validate_resolve};
@@ -47,6 +50,7 @@ pub use runs::{
     DEFAULT_DURATION, DEFAULT_WAIT_LINK, DEMO_RX, DEMO_TX, DemoConfig, Role, RxConfig, TxConfig,
     sending_time, validate_iface, validate_sink,
 };
+pub use spacing::{Spacing, validate_spacing};
 pub use stream_file::read_streams;
 pub use stream_plan::{MAX_STREAMS, StreamPlan, StreamSet, validate_numbered};
 pub use time::{LEAST_INTERVAL, validate_interval, validate_span, validate_wait};

@@ -1,6 +1,8 @@
 //! The configuration of each command: everything that was chosen, valid and without a word about the machine.
 
-use super::{Addressing, ConfigError, Match, Modes, Output, Placement, Recording, Replay, Rings, StreamSet};
+use super::{
+    Addressing, ConfigError, Match, Modes, Output, Placement, Recording, Replay, Rings, Spacing, StreamSet,
+};
 use crate::units::{Nanos, RateSpec};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -30,8 +32,10 @@ pub struct TxConfig {
     pub streams: StreamSet,
     /// The capture to send instead of frames of our own; its frames have sizes of their own.
     pub replay: Option<Replay>,
-    /// The rate asked for; of a replay only where it has no speed.
+    /// The rate asked for; of a replay only where it has no speed. A plan has rates of its own.
     pub rate: RateSpec,
+    /// How frames follow each other.
+    pub spacing: Spacing,
     /// Frames to send; None without a limit.
     pub count: Option<u64>,
     /// How long to send; None without a limit. The run ends at whichever limit comes first.
@@ -173,12 +177,13 @@ pub fn validate_sink(iface: &str, sink: Option<&str>) -> Result<Option<String>, 
     validate_iface(FLAG, name).map(Some)
 }
 
-/// How long to send: 10 s when no limit was given at all.
+/// How long to send: as long as the plan, or 10 s without one, when no limit was given at all.
 #[must_use]
-pub fn sending_time(count: Option<u64>, duration: Option<Nanos>) -> Option<Nanos> {
-    match (count, duration) {
-        (None, None) => Some(DEFAULT_DURATION),
-        (_, duration) => duration,
+pub fn sending_time(count: Option<u64>, duration: Option<Nanos>, spacing: &Spacing) -> Option<Nanos> {
+    match (count, duration, spacing) {
+        (None, None, Spacing::Plan(plan)) => Some(plan.length()),
+        (None, None, _) => Some(DEFAULT_DURATION),
+        (_, duration, _) => duration,
     }
 }
 
@@ -188,9 +193,19 @@ mod tests {
 
     #[test]
     fn a_run_without_limits_takes_ten_seconds() {
-        assert_eq!(sending_time(None, None), Some(Nanos(10_000_000_000)));
-        assert_eq!(sending_time(Some(5), None), None);
-        assert_eq!(sending_time(Some(5), Some(Nanos(1))), Some(Nanos(1)));
+        let even = Spacing::Even;
+        assert_eq!(sending_time(None, None, &even), Some(Nanos(10_000_000_000)));
+        assert_eq!(sending_time(Some(5), None, &even), None);
+        assert_eq!(sending_time(Some(5), Some(Nanos(1)), &even), Some(Nanos(1)));
+    }
+
+    #[test]
+    fn a_plan_is_followed_once_unless_limits_say_otherwise() {
+        let rate = (false, RateSpec::Max);
+        let plan = crate::config::validate_spacing(None, None, Some("1kpps:3s,off:1s"), rate).unwrap();
+        assert_eq!(sending_time(None, None, &plan), Some(Nanos(4_000_000_000)));
+        assert_eq!(sending_time(Some(5), None, &plan), None);
+        assert_eq!(sending_time(None, Some(Nanos(1)), &plan), Some(Nanos(1)));
     }
 
     #[test]

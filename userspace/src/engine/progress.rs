@@ -15,6 +15,8 @@ struct Figures {
     bytes: AtomicU64,
     drops: AtomicU64,
     shortfall: AtomicU64,
+    /// One more than frames that were due; 0 where none are due at any time.
+    asked: AtomicU64,
     arrived: AtomicBool,
     looked: AtomicU64,
     link_away: AtomicBool,
@@ -35,6 +37,11 @@ impl Progress {
     /// Frames that were due and not sent.
     pub(super) fn set_shortfall(&self, shortfall: u64) {
         self.0.shortfall.store(shortfall, Relaxed);
+    }
+
+    /// Frames that were due.
+    pub(super) fn set_asked(&self, asked: u64) {
+        self.0.asked.store(asked.saturating_add(1), Relaxed);
     }
 
     /// Anything at all has come out of the port.
@@ -91,5 +98,11 @@ impl Progress {
     #[must_use]
     pub fn shortfall(&self) -> u64 {
         self.0.shortfall.load(Relaxed)
+    }
+
+    /// Frames that were due so far; None where there is no rate.
+    #[must_use]
+    pub fn asked(&self) -> Option<u64> {
+        self.0.asked.load(Relaxed).checked_sub(1)
     }
 }

@@ -4,7 +4,7 @@ use super::feed::{Feed, LaneBooks};
 use super::sender::{Holdups, divide};
 use super::{Books, Load, Progress, Turn, Worker};
 use crate::pace::Pacer;
-use crate::port::{PortError, TxPort};
+use crate::port::{PortError, Slot, Source, TxPort};
 use crate::units::Nanos;
 use std::sync::Arc;
 
@@ -21,6 +21,31 @@ pub struct TxWorker<P> {
     holdups: Holdups,
     window: Nanos,
     load: Load,
+}
+
+/// A feed whose frames bear the times at which they were due, so that what a late sender made them wait is not lost
+/// from their latency; as fast as it goes, the time of the turn.
+struct Timed<'f, I> {
+    feed: &'f mut Feed,
+    due: I,
+    now: Nanos,
+}
+
+impl<I: Iterator<Item = Nanos>> Source for Timed<'_, I> {
+    #[inline]
+    fn next_len(&mut self) -> Option<usize> {
+        self.feed.next_len()
+    }
+
+    #[inline]
+    fn write(&mut self, slot: Slot, buf: &mut [u8]) {
+        self.feed.set_now(self.due.next().map_or(self.now, |due| due.min(self.now)));
+        self.feed.write(slot, buf);
+    }
+
+    fn travels_as(&mut self, slot: Slot) {
+        self.feed.travels_as(slot);
+    }
 }
 
 /// What a sender did.
@@ -91,13 +116,20 @@ impl<P: TxPort> TxWorker<P> {
         if due == 0 {
             return Ok(0);
         }
-        self.feed.set_now(now);
-        let sent = self.port.send(due as usize, &mut self.feed)?;
+        let Self { port, feed, pacer, .. } = self;
+        let sent = port.send(due as usize, &mut Timed { feed, due: pacer.times(), now })?;
         self.holdups.submitted(sent, self.progress.link_away(), now)?;
         self.submitted += sent as u64;
         self.pacer.sent(u32::try_from(sent).unwrap_or(u32::MAX));
+        self.tell_asked();
         self.progress.set_shortfall(self.pacer.shortfall());
         Ok(sent)
+    }
+
+    fn tell_asked(&self) {
+        if let Some(asked) = self.pacer.asked() {
+            self.progress.set_asked(asked);
+        }
     }
 
     /// Kicks the driver; a link that is down is booked and waited out.
@@ -154,6 +186,7 @@ impl<P: TxPort + Send> Worker for TxWorker<P> {
         self.pacer.stop(now);
         self.holdups.over(now);
         self.window = self.pacer.window(now);
+        self.tell_asked();
         self.progress.set_shortfall(self.pacer.shortfall());
     }
 

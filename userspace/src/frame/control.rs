@@ -8,6 +8,7 @@
 
 use super::addresses::Addresses;
 use super::probe::{self, Probe, StreamId};
+use super::spacing::Spacing;
 use super::{FrameError, Stack, Template, plausible};
 use crate::units::{FCS_BYTES, FrameSize, Nanos};
 use serde::{Deserialize, Serialize};
@@ -48,8 +49,11 @@ pub struct Start {
     pub size_bytes: Option<u32>,
     /// The mean length, as the streams' weights mix them.
     pub mean_bytes: f64,
-    /// Frames a second over all spaces; None for as many as possible.
+    /// Frames a second over all spaces, of a plan in the mean; None for as many as possible.
     pub rate_pps: Option<f64>,
+    /// How they follow each other.
+    #[serde(flatten)]
+    pub spacing: Spacing,
     /// Frames to send over all spaces; None without a limit.
     pub count: Option<u64>,
     /// How long to send; None without a limit.
@@ -241,6 +245,7 @@ mod tests {
             size_bytes: Some(64),
             mean_bytes: 64.0,
             rate_pps: Some(1.5e6),
+            spacing: Spacing { plan: Some("1Mpps:1s".to_owned()), ..Spacing::default() },
             count: Some(u64::MAX),
             duration_ns: None,
             flows: vec![64],

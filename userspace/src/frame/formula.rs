@@ -1,6 +1,8 @@
 //! How a field changes from frame to frame: bounded plain numbers, computable in BPF as well (add, multiply,
 //! shift, xor and unsigned remainder of u64, all wrapping). Knows no header.
 
+pub use crate::units::hash;
+
 /// What a formula is a function of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Per {
@@ -48,17 +50,6 @@ pub struct Modifier {
     pub formula: Formula,
     /// Of what.
     pub per: Per,
-}
-
-/// Counter hash: the finaliser of SplitMix64 (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number
-/// generators") over `seed + (n + 1) × γ`, so that it is the n-th output of that generator.
-#[inline]
-#[must_use]
-pub const fn hash(seed: u64, n: u64) -> u64 {
-    let z = seed.wrapping_add(n.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 impl Formula {

@@ -12,6 +12,8 @@ const MAX_STREAMS: usize = 64;
 const MAX_MEAN: f64 = FrameSize::MAX.with_fcs() as f64;
 /// Longest name of a run.
 const MAX_ID: usize = 64;
+/// Longest plan.
+const MAX_PLAN: usize = 200;
 
 /// Refuses what no sender says.
 ///
@@ -34,11 +36,17 @@ fn start_field(start: &Start) -> Option<&'static str> {
     let is_mac = |text: &str| text.parse::<MacAddr6>().is_ok();
     let named =
         (1..=MAX_ID).contains(&start.id.len()) && start.id.bytes().all(|byte| byte.is_ascii_graphic());
+    let plan = |plan: &String| {
+        (1..=MAX_PLAN).contains(&plan.len())
+            && plan.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
+    };
     let checks = [
         ("id", named),
         ("size_bytes", start.size_bytes.is_none_or(|size| FrameSize::new(size).is_some())),
         ("mean_bytes", (60.0..=MAX_MEAN).contains(&start.mean_bytes)),
         ("rate_pps", start.rate_pps.is_none_or(|rate| rate.is_finite() && rate >= 0.0)),
+        ("burst", start.spacing.burst >= 1),
+        ("plan", start.spacing.plan.as_ref().is_none_or(plan)),
         (
             "flows",
             (1..=MAX_STREAMS).contains(&start.flows.len()) && start.flows.iter().all(|flows| *flows > 0),
@@ -66,6 +74,7 @@ mod tests {
     use super::super::addresses::Addresses;
     use super::super::control::SpaceTotal;
     use super::super::reference::v4_stack;
+    use super::super::spacing::Spacing;
     use super::*;
 
     fn start() -> Start {
@@ -75,6 +84,7 @@ mod tests {
             size_bytes: Some(64),
             mean_bytes: 64.0,
             rate_pps: None,
+            spacing: Spacing::default(),
             count: None,
             duration_ns: None,
             flows: vec![1],
@@ -91,12 +101,15 @@ mod tests {
     fn a_start_with_a_field_that_no_sender_writes_is_refused() {
         type Spoil = fn(&mut Start);
         assert_eq!(check(Control::Start(start())), Ok(Control::Start(start())));
-        let spoils: [Spoil; 10] = [
+        let spoils: [Spoil; 13] = [
             |start| start.id = "\u{1b}[2J".to_owned(),
             |start| start.id = String::new(),
             |start| start.size_bytes = Some(0),
             |start| start.mean_bytes = f64::NAN,
             |start| start.rate_pps = Some(-1.0),
+            |start| start.spacing.burst = 0,
+            |start| start.spacing.plan = Some("\u{1b}[2J".to_owned()),
+            |start| start.spacing.plan = Some("x".repeat(201)),
             |start| start.flows = vec![0],
             |start| start.flows = Vec::new(),
             |start| start.spaces = u16::MAX,

@@ -1,6 +1,7 @@
 //! Properties of the pacer under a fake clock.
 
 use super::*;
+use crate::units::FrameRate;
 use proptest::prelude::*;
 
 const START: Nanos = Nanos(1_000_000_007);
@@ -10,7 +11,7 @@ fn pps(frames: u64) -> Option<FrameRate> {
 }
 
 fn started(rate: Option<FrameRate>, limits: Limits, batch: u32) -> Pacer {
-    let mut pacer = Pacer::new(rate, limits, batch);
+    let mut pacer = Pacer::new(&Course::steady(rate), limits, batch, (0, 1));
     pacer.start(START);
     pacer
 }
@@ -86,7 +87,7 @@ fn without_a_rate_the_batch_and_the_limits_alone_count() {
 
 #[test]
 fn nothing_is_due_before_the_start_nor_in_an_empty_run() {
-    let mut pacer = Pacer::new(pps(1), Limits::default(), 64);
+    let mut pacer = Pacer::new(&Course::steady(pps(1)), Limits::default(), 64, (0, 1));
     assert_eq!((pacer.due(START), pacer.finished(START), pacer.next_due()), (0, false, None));
     for limits in [count(0), duration(Nanos(0))] {
         let mut pacer = started(pps(1), limits, 64);
@@ -109,9 +110,9 @@ fn a_stopped_run_owes_what_was_due() {
 #[test]
 fn of_two_limits_the_first_ends_the_run() {
     let both = |count, ms| Limits { count: Some(count), duration: Some(Nanos::from_millis(ms)) };
-    let (times, pacer) = ideal_run(started(pps(1_000), both(5, 100), 64));
+    let (times, mut pacer) = ideal_run(started(pps(1_000), both(5, 100), 64));
     assert_eq!((times.len(), pacer.window(START)), (5, Nanos::from_millis(5)));
-    let (times, pacer) = ideal_run(started(pps(1_000), both(500, 100), 64));
+    let (times, mut pacer) = ideal_run(started(pps(1_000), both(500, 100), 64));
     assert_eq!((times.len(), pacer.window(START), pacer.shortfall()), (100, Nanos::from_millis(100), 0));
     // One frame short at the end of the time is one frame of shortfall, however many slots have passed it by.
     let mut pacer = started(pps(1_000), both(2, 50), 64);
@@ -253,13 +254,12 @@ proptest! {
 
 #[test]
 fn senders_that_share_a_rate_take_its_slots_in_turn() {
-    let limits = |own: u64| count(5 / 4 + u64::from(own < 5 % 4));
     let mut times = vec![];
     let mut windows = vec![];
     for own in 0u16..4 {
-        let mut pacer = Pacer::new(pps(1), limits(own.into()), 64).shared(own, 4);
+        let mut pacer = Pacer::new(&Course::steady(pps(1)), count(5), 64, (own, 4));
         pacer.start(START);
-        let (own_times, pacer) = ideal_run(pacer);
+        let (own_times, mut pacer) = ideal_run(pacer);
         times.extend(own_times);
         windows.push(pacer.window(START + Nanos(60_000_000_000)).0);
     }
@@ -272,9 +272,9 @@ proptest! {
     /// Together they send what one would have sent, whatever the rate, the time and their number.
     #[test]
     fn shares_add_up(frames in 1u64..1 << 30, seconds in 1u64..1_000, parts in 1u16..70, ns in 1u64..5_000_000_000) {
-        let rate = FrameRate::new(frames, seconds);
+        let course = Course::steady(FrameRate::new(frames, seconds));
         let opened = |own, parts| {
-            let mut pacer = Pacer::new(rate, duration(Nanos(ns)), 64).shared(own, parts);
+            let mut pacer = Pacer::new(&course, duration(Nanos(ns)), 64, (own, parts));
             pacer.start(START);
             let sent = send_all(&mut pacer, START + Nanos(ns - 1));
             sent + pacer.shortfall()

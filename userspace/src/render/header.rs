@@ -1,7 +1,7 @@
 //! The first lines of a run: where, in which modes, and what is offered.
 
 use super::words::{UNKNOWN, kind, list, plural, scaled, seconds, xdp_mode, xsk_mode};
-use crate::report::{Interface, Offered, OfferedPcap, Setup, XskModeUsed};
+use crate::report::{Arrivals, Interface, Offered, OfferedPcap, Setup, XskModeUsed};
 use crate::units::{grouped, si};
 
 /// A title and labelled lines, each ended by a line feed: the interface, the modes obtained, the workers, and the
@@ -85,12 +85,18 @@ fn rate(offered: &Offered) -> String {
         Some(speed) => return format!("at {speed} times the recorded speed"),
         None => {}
     }
-    match (offered.rate_pps, offered.rate_l1_bps, offered.rate_l2_bps) {
+    let figures = match (offered.rate_pps, offered.rate_l1_bps, offered.rate_l2_bps) {
         (Some(pps), None, None) => si(pps, "pps"),
         (Some(pps), l1, l2) => format!("{} (L1 {}, L2 {})", si(pps, "pps"), bits(l1), bits(l2)),
         (None, Some(l1), _) => format!("L1 {}", bits(Some(l1))),
         (None, None, Some(l2)) => format!("L2 {}", bits(Some(l2))),
         (None, None, None) => "as fast as it goes".to_owned(),
+    };
+    match (&offered.plan, offered.arrivals, offered.burst) {
+        (Some(plan), ..) => format!("{figures} in the mean by the plan {plan}"),
+        (None, Arrivals::Poisson, _) => format!("{figures} in the mean, Poisson arrivals"),
+        (None, Arrivals::Constant, 0..=1) => figures,
+        (None, Arrivals::Constant, burst) => format!("{figures} in bursts of {burst}"),
     }
 }
 

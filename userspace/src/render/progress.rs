@@ -15,6 +15,9 @@ pub fn interval_line(side: &str, row: &IntervalRow) -> String {
             line.push_str(&format!(", {} {what}", grouped(n)));
         }
     }
+    if let Some(asked) = row.asked_pps {
+        line.push_str(&format!(", asked {}", si(asked, "pps")));
+    }
     line
 }
 
@@ -32,10 +35,14 @@ mod tests {
             l2_bps: 766_465_536.0,
             kernel_drops: Some(12),
             shortfall: None,
+            asked_pps: None,
         };
+        let sent =
+            IntervalRow { kernel_drops: None, shortfall: Some(2), asked_pps: Some(1.5e6), ..row.clone() };
         let quiet = IntervalRow { kernel_drops: Some(0), ..row.clone() };
         let lossy = "rx      2.000 s  1.497 Mpps  766.5 Mbit/s L2    1,497,003 frames, 12 dropped";
         assert_eq!(interval_line("rx", &row), lossy);
+        assert!(interval_line("tx", &sent).ends_with(" frames, 2 short, asked 1.500 Mpps"));
         assert_eq!(interval_line("rx", &quiet), lossy.trim_end_matches(", 12 dropped"));
     }
 }

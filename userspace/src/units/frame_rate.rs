@@ -48,12 +48,53 @@ impl FrameRate {
         Nanos(u64::try_from(time).unwrap_or(u64::MAX))
     }
 
+    /// When `frames` whole frames are over: whole ns, and the rest in parts of [`FrameRate::frames`] to the ns.
+    #[must_use]
+    pub fn parts_of(self, frames: u64) -> (u128, u64) {
+        let scaled = u128::from(frames) * u128::from(self.seconds);
+        let (time, divisor) = (scaled.saturating_mul(NANOS_A_SECOND), u128::from(self.frames));
+        // A remainder is less than its divisor.
+        (time / divisor, (time % divisor) as u64)
+    }
+
+    /// The rate that lies `part` of `parts` on the way from `a` to `b`; None where its fraction does not fit, or there
+    /// are no parts.
+    #[must_use]
+    pub fn between(a: Self, b: Self, part: u64, parts: u64) -> Option<Self> {
+        let product = |x: u64, y: u64, z: u64| (u128::from(x) * u128::from(y)).checked_mul(z.into());
+        let near = product(a.frames, b.seconds, parts.checked_sub(part)?)?;
+        let frames = near.checked_add(product(b.frames, a.seconds, part)?)?;
+        let seconds = product(a.seconds, b.seconds, parts)?;
+        let divisor = gcd(frames, seconds).max(1);
+        Self::new(u64::try_from(frames / divisor).ok()?, u64::try_from(seconds / divisor).ok()?)
+    }
+
+    /// The numerator of frames a second.
+    #[must_use]
+    pub const fn frames(self) -> u64 {
+        self.frames
+    }
+
+    /// The denominator of frames a second.
+    #[must_use]
+    pub const fn seconds(self) -> u64 {
+        self.seconds
+    }
+
     /// Frames a second, for people.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
     pub fn pps(self) -> f64 {
         self.frames as f64 / self.seconds as f64
     }
+}
+
+/// The greatest common divisor.
+pub(super) const fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 #[cfg(test)]
@@ -71,6 +112,14 @@ mod tests {
     fn no_drift_over_a_million_seconds() {
         let rate = FrameRate::new(1_000_001, 3).unwrap();
         assert_eq!(rate.frames_in(Nanos(3_000_000 * 1_000_000_000)), 1_000_001_000_000);
+    }
+
+    #[test]
+    fn the_middle_of_two_rates() {
+        let rate = |frames, seconds| FrameRate::new(frames, seconds).unwrap();
+        assert_eq!(FrameRate::between(rate(2, 1), rate(4, 1), 1, 2), Some(rate(3, 1)));
+        assert_eq!(FrameRate::between(rate(1, 2), rate(1, 3), 1, 4), Some(rate(11, 24)));
+        assert_eq!(FrameRate::between(rate(u64::MAX, 1), rate(1, u64::MAX), 1, 2), None);
     }
 
     proptest! {

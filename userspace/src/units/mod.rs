@@ -5,6 +5,7 @@ mod decimal;
 mod duration;
 mod frame_rate;
 mod frame_size;
+mod hash;
 mod rate_spec;
 mod show;
 
@@ -12,6 +13,7 @@ pub use decimal::{Decimal, DecimalError};
 pub use duration::{DURATION_FORMS, DurationError};
 pub use frame_rate::FrameRate;
 pub use frame_size::{CHUNK_HOLDS_BYTES, FCS_BYTES, FrameSize, MeanSize, WIRE_OVERHEAD_BYTES};
+pub use hash::hash;
 pub use rate_spec::{RATE_FORMS, RateError, RateSpec};
 pub use show::{grouped, si, span};
 

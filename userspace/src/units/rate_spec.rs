@@ -1,5 +1,6 @@
 //! A rate as a person writes it: `max`, `1.5Mpps`, `10Gbps`, `10Gbps-l2`, `40%`. Exact: no float is involved.
 
+use super::frame_rate::gcd;
 use super::{Decimal, DecimalError, FrameRate, MeanSize};
 use std::fmt;
 use std::str::FromStr;
@@ -147,10 +148,6 @@ fn reduced(frames: u128, seconds: u128) -> Result<FrameRate, RateError> {
     let divisor = gcd(frames, seconds).max(1);
     let part = |n: u128| u64::try_from(n / divisor).map_err(|_| RateError::Inexact);
     FrameRate::new(part(frames)?, part(seconds)?).ok_or(RateError::Zero)
-}
-
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// `value` with the largest prefix that it reaches and that leaves no more places than can be read back.

@@ -300,7 +300,7 @@ impl<'a> Sink<'a> {
             return Sums::of(&self.progress);
         }
         let counted = self.readings.now(&self.attached.program);
-        Sums { frames: counted.frames(), bytes: counted.bytes(), drops: 0, shortfall: 0 }
+        Sums { frames: counted.frames(), bytes: counted.bytes(), ..Sums::default() }
     }
 
     /// The workers with their cores.

@@ -2,6 +2,7 @@
 
 mod announce;
 mod attach;
+mod course;
 mod discover;
 mod offer;
 mod replay;

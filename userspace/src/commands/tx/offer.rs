@@ -1,18 +1,19 @@
 //! What a sender offers: the configuration made concrete by the interface's and the peer's addresses.
 
+use super::course::course;
 use super::discover::Peer;
 use crate::commands::Failure;
 use crate::commands::placement::Seat;
-use crate::config::{StreamPlan, TxConfig};
+use crate::config::{Spacing, StreamPlan, TxConfig};
 use crate::engine::{LaneBooks, TxBooks};
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::layer::Layer;
 use crate::frame::layout::Defaults;
-use crate::frame::{Addresses, FrameError, L3, Place, Stack, Start, StreamSpec};
+use crate::frame::{self, Addresses, FrameError, L3, Place, Stack, Start, StreamSpec};
 use crate::host::{InterfaceFacts, machine};
-use crate::pace::Limits;
-use crate::report::Offered;
-use crate::units::{FrameRate, FrameSize, RateError, RateSpec};
+use crate::pace::{Course, Limits, Pacer};
+use crate::report::{Arrivals, Offered};
+use crate::units::{FrameSize, RateError, RateSpec};
 use macaddr::MacAddr6;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -30,8 +31,8 @@ pub struct Offer {
     pub stack: Stack,
     /// What the streams leave open.
     defaults: Defaults,
-    /// Asked rate over all workers; None for max.
-    pub rate: Option<FrameRate>,
+    /// When frames are to be sent, over all workers.
+    course: Course,
     /// Workers: one a queue.
     pub workers: u16,
     clock: u16,
@@ -133,10 +134,8 @@ impl Offer {
         run: u16,
         seats: &[Seat],
     ) -> Result<Self, Failure> {
-        let rate = config
-            .rate
-            .resolve(config.streams.mean(), facts.line_speed_bps())
-            .map_err(|error| no_rate(facts, config.rate, &error))?;
+        let course =
+            course(config, facts.line_speed_bps()).map_err(|(rate, error)| no_rate(facts, rate, &error))?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let started_unix_ns = u64::try_from(started.as_nanos()).unwrap_or(0);
         Ok(Self {
@@ -144,7 +143,7 @@ impl Offer {
             run,
             stack: stack(config, facts, peer),
             defaults: defaults(config, facts, peer),
-            rate,
+            course,
             workers: u16::try_from(seats.len()).unwrap_or(u16::MAX),
             clock: machine::clock_id(),
             started_unix_ns,
@@ -154,7 +153,14 @@ impl Offer {
 
     /// What is about to be sent, in words.
     pub fn words(&self) -> String {
-        let rate = self.rate.map_or_else(|| "as fast as it goes".to_owned(), |rate| format!("at {rate}"));
+        let rate = match (&self.course, &self.config.spacing) {
+            (_, Spacing::Plan(plan)) => format!("by the plan {plan}"),
+            (Course::Max, _) => "as fast as it goes".to_owned(),
+            (Course::Steady(rate, 1), _) => format!("at {rate}"),
+            (Course::Steady(rate, burst), _) => format!("at {rate} in bursts of {burst}"),
+            (Course::Poisson(rate, _), _) => format!("at {rate} in the mean, at random times"),
+            (Course::Plan(_), _) => "by a plan".to_owned(),
+        };
         let mac = self.stack.dst_mac.to_string().to_lowercase();
         let size = match self.config.streams.fixed_size() {
             Some(size) => size.with_fcs().to_string(),
@@ -202,13 +208,19 @@ impl Offer {
         only.and_then(|offset| u16::try_from(offset).ok())
     }
 
-    /// The limits of one worker: an equal share of the count, the first workers taking the remainder.
-    pub fn limits(&self, worker: u16) -> Limits {
-        let share = |count: u64| {
-            let workers = u64::from(self.workers);
-            count / workers + u64::from(u64::from(worker) < count % workers)
+    /// The schedule of one worker.
+    pub fn pacer(&self, worker: u16) -> Pacer {
+        let limits = Limits { count: self.config.count, duration: self.config.duration };
+        Pacer::new(&self.course, limits, self.config.batch, (worker, self.workers))
+    }
+
+    fn spacing(&self) -> frame::Spacing {
+        let plan = match &self.config.spacing {
+            Spacing::Plan(plan) => Some(plan.to_string()),
+            _ => None,
         };
-        Limits { count: self.config.count.map(share), duration: self.config.duration }
+        let poisson = matches!(self.course, Course::Poisson(..));
+        frame::Spacing { burst: self.course.burst(), poisson, plan }
     }
 
     /// What a START says.
@@ -218,7 +230,8 @@ impl Offer {
             started_unix_ns: self.started_unix_ns,
             size_bytes: self.config.streams.fixed_size().map(FrameSize::with_fcs),
             mean_bytes: self.config.streams.mean().bytes_a_frame(),
-            rate_pps: self.rate.map(FrameRate::pps),
+            rate_pps: self.course.mean_pps(self.config.duration),
+            spacing: self.spacing(),
             count: self.config.count,
             duration_ns: self.config.duration.map(|d| d.0),
             flows: self.config.streams.flows(),
@@ -248,6 +261,9 @@ pub fn offered(start: &Start, run: u16) -> Offered {
         rate_pps: start.rate_pps,
         rate_l1_bps: bits(start.mean_bytes + f64::from(crate::units::WIRE_OVERHEAD_BYTES)),
         rate_l2_bps: bits(start.mean_bytes),
+        burst: start.spacing.burst,
+        arrivals: if start.spacing.poisson { Arrivals::Poisson } else { Arrivals::Constant },
+        plan: start.spacing.plan.clone(),
         count: start.count,
         duration_s: start.duration_ns.map(|ns| crate::units::Nanos(ns).as_secs_f64()),
         streams: u16::try_from(start.flows.len()).unwrap_or(u16::MAX),

@@ -10,7 +10,7 @@ use crate::finding::{Code, Finding, Severity};
 use crate::frame::same_flow;
 use crate::host::InterfaceFacts;
 use crate::pace::Timing;
-use crate::report::{Offered, OfferedPcap};
+use crate::report::{Arrivals, Offered, OfferedPcap};
 use crate::units::{Nanos, RateSpec, grouped, span};
 use std::fs::File;
 use std::sync::Arc;
@@ -118,6 +118,9 @@ impl Replay {
             mean_size_bytes: None,
             streams: 0,
             pcap: Some(pcap),
+            burst: 1,
+            arrivals: Arrivals::Constant,
+            plan: None,
             rate_pps: if let Timing::Frames(rate) = self.timing { Some(rate.pps()) } else { None },
             rate_l1_bps: bits(crate::units::WIRE_OVERHEAD_BYTES),
             rate_l2_bps: bits(0),

@@ -10,7 +10,6 @@ use crate::config::{DEFAULT_TX_RING, TxConfig};
 use crate::engine::{Crew, Feed, Progress, ReplaySpec, ReplayWorker, TripWorker, TxWorker, Worker};
 use crate::frame::Stream;
 use crate::host::{InterfaceFacts, process};
-use crate::pace::Pacer;
 use crate::xsk::XskTx;
 use std::sync::Arc;
 
@@ -75,8 +74,7 @@ impl Sender<'_> {
         let streams: Result<Vec<_>, _> = self.offer.streams(number).iter().map(Stream::new).collect();
         let streams = streams.map_err(|e| offer::unbuildable(&e))?;
         let feed = Feed::new(streams, self.config.streams.pattern(), port.slots());
-        let pacer = Pacer::new(self.offer.rate, self.offer.limits(number), self.config.batch)
-            .shared(number, self.offer.workers);
+        let pacer = self.offer.pacer(number);
         Ok(TxWorker::new(port, feed, number, pacer, progress))
     }
 }

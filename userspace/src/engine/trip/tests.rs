@@ -10,7 +10,7 @@ use crate::frame::sizes::Sizes;
 use crate::frame::{Inspector, Place, Stream, StreamSpec};
 use crate::measure::Sampling;
 use crate::memory_port::{Event, Faults, MemoryRx, MemoryTx, Ppm, wire};
-use crate::pace::{Limits, Pacer};
+use crate::pace::{Course, Limits, Pacer};
 use crate::port::relay::Relay;
 use crate::units::FrameSize;
 use macaddr::MacAddr6;
@@ -56,7 +56,7 @@ fn receiver<P: Inlet>(port: P, run: u16, way: Way, progress: &Arc<Progress>) -> 
 fn trip(tx: MemoryTx, rx: MemoryRx) -> TripWorker<MemoryTx, MemoryRx> {
     let progress: [Arc<Progress>; 2] = Default::default();
     let [sent, back] = &progress;
-    let pacer = Pacer::new(None, Limits { count: Some(FRAMES), duration: None }, 64);
+    let pacer = Pacer::new(&Course::Max, Limits { count: Some(FRAMES), duration: None }, 64, (0, 1));
     let tx = TxWorker::new(tx, feed(), 0, pacer, Arc::clone(sent));
     let rx = receiver(rx, RUN, Way::Back, back);
     TripWorker::new(Some(tx), rx, Arc::new(Returns::new(vec![Arc::clone(sent)], vec![Arc::clone(back)])))
