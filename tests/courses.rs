@@ -75,9 +75,10 @@ fn a_plan_is_followed_step_by_step() {
     // A ramp's first half has the mean of 1 and 3 kpps, its second that of 3 and 5.
     assert!(within(1_500, 2_000).abs_diff(1_000) <= 2 + short, "{}", within(1_500, 2_000));
     assert!(within(2_000, 2_500).abs_diff(2_000) <= 2 + short, "{}", within(2_000, 2_500));
-    // What comes is what was due, give or take the sender's delay.
+    // What comes is what was due, give or take the sender's delay, and the sender has seen the pause as well.
     let pause = gaps_ns(&arrivals).into_iter().fold(0.0, f64::max);
-    assert!(pause > 480e6, "{pause}");
+    let own = tx.at("/gaps_ns/max").as_f64().unwrap();
+    assert!(pause > 480e6 && own > 480e6, "{pause} {own}");
     rows_say_what_was_asked(&tx);
 }
 
@@ -91,6 +92,27 @@ fn rows_say_what_was_asked(tx: &Report) {
     assert!((first / 2_000.0 - 1.0).abs() < 0.05, "{tx}");
     let least = rows.iter().map(|row| figure(row, "asked_pps")).fold(f64::MAX, f64::min);
     assert!(least < 200.0, "{tx}");
+}
+
+#[test]
+#[ignore = "needs root: scripts/test.sh"]
+fn a_sender_tells_when_its_frames_left_and_how_late() {
+    let Some(lab) = NetLab::new(1) else { return };
+    for (rate, paced) in [("20kpps", true), ("max", false)] {
+        let (tx, _) = sent(&lab, &["--rate", rate, "--count", "10000"]);
+        assert_eq!(tx.text("/gaps_ns/kind"), "departure");
+        assert_eq!(tx.at("/gaps_ns/count"), 9_999, "{tx}");
+        // All gaps together are the time from the first frame to the last.
+        let sum = tx.at("/gaps_ns/mean").as_f64().unwrap() * 9_999.0;
+        let window = tx.at("/duration_s").as_f64().unwrap() * 1e9;
+        assert!(sum <= window && (!paced || sum > 0.95 * window), "{sum} of {window}");
+        if paced {
+            assert_eq!(tx.at("/send_delay_ns/count"), 10_000, "{tx}");
+            assert!(tx.at("/send_delay_ns/p50").as_f64().unwrap() < 50_000.0, "{tx}");
+        } else {
+            assert!(tx.at("/send_delay_ns").is_null(), "{tx}");
+        }
+    }
 }
 
 #[test]

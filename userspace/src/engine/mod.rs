@@ -1,6 +1,7 @@
 //! One turn of work over a port, and the threads that take turns. It knows frames, pacing and measuring; it knows no
 //! interface, no socket and no Report. Time is an argument.
 
+mod departures;
 mod echo_tally;
 mod feed;
 mod latch;
@@ -16,6 +17,7 @@ mod times;
 mod trip;
 mod tx;
 
+pub use departures::PackedDepartures;
 pub use echo_tally::EchoTally;
 pub use feed::{Feed, LaneBooks};
 pub use latch::{Latch, SILENCE_AFTER_END, Shape};

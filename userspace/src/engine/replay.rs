@@ -2,7 +2,7 @@
 //! no file: frames come in slabs that another thread has filled.
 
 use super::sender::{Holdups, divide};
-use super::{Books, Load, Progress, Turn, TxBooks, Worker};
+use super::{Books, Load, PackedDepartures, Progress, Turn, TxBooks, Worker};
 use crate::capture::{Next, Reel};
 use crate::pace::Timing;
 use crate::port::{PortError, Slot, Source, TxPort};
@@ -132,6 +132,7 @@ impl<P: TxPort> ReplayWorker<P> {
         let (completed, in_flight) = divide(self.submitted, self.completed, invalid);
         TxBooks {
             worker: self.number,
+            departures: PackedDepartures::default(),
             lanes: Vec::new(),
             built: self.film.built,
             submitted: self.submitted,

@@ -1,5 +1,6 @@
 //! The sending worker: one transmit queue, a sequence space for each of its streams.
 
+use super::departures::{Departures, PackedDepartures};
 use super::feed::{Feed, LaneBooks};
 use super::sender::{Holdups, divide};
 use super::{Books, Load, Progress, Turn, Worker};
@@ -21,6 +22,7 @@ pub struct TxWorker<P> {
     holdups: Holdups,
     window: Nanos,
     load: Load,
+    departures: Departures,
 }
 
 /// A feed whose frames bear the times at which they were due, so that what a late sender made them wait is not lost
@@ -75,6 +77,8 @@ pub struct TxBooks {
     pub outage: Nanos,
     /// What the turns cost.
     pub load: Load,
+    /// When its frames left; nothing of a replay.
+    pub departures: PackedDepartures,
     /// By stream; empty of a replay.
     pub lanes: Vec<LaneBooks>,
     /// Of a replay: by how much its schedule had to be moved.
@@ -98,6 +102,7 @@ impl<P: TxPort> TxWorker<P> {
             holdups: Holdups::default(),
             window: Nanos(0),
             load: Load::default(),
+            departures: Departures::new(),
         }
     }
 
@@ -120,6 +125,7 @@ impl<P: TxPort> TxWorker<P> {
         let sent = port.send(due as usize, &mut Timed { feed, due: pacer.times(), now })?;
         self.holdups.submitted(sent, self.progress.link_away(), now)?;
         self.submitted += sent as u64;
+        self.departures.take(now, sent, self.pacer.times());
         self.pacer.sent(u32::try_from(sent).unwrap_or(u32::MAX));
         self.tell_asked();
         self.progress.set_shortfall(self.pacer.shortfall());
@@ -155,6 +161,7 @@ impl<P: TxPort> TxWorker<P> {
             outages: self.holdups.outages,
             outage: self.holdups.outage,
             load: self.load,
+            departures: self.departures.pack(),
             lanes,
             ..TxBooks::default()
         }

@@ -89,6 +89,20 @@ impl Latency {
         self.sum += u128::from(ns);
     }
 
+    /// Adds `n` samples of `ns`.
+    #[inline]
+    pub fn record_n(&mut self, ns: u64, n: u64) {
+        if n == 0 {
+            return;
+        }
+        self.overflow += if ns > HIGHEST_NS { n } else { 0 };
+        let ns = ns.min(HIGHEST_NS);
+        self.histogram.saturating_record_n(ns, n);
+        self.min = self.min.min(ns);
+        self.max = self.max.max(ns);
+        self.sum += u128::from(ns) * u128::from(n);
+    }
+
     /// Adds all samples of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.histogram += &other.histogram;
@@ -167,6 +181,14 @@ mod tests {
         let summary = of(&[5, HIGHEST_NS, HIGHEST_NS + 1, u64::MAX]).summary().unwrap();
         assert_eq!((summary.count, summary.max, summary.overflow), (4, HIGHEST_NS, 2));
         assert_eq!((summary.min, summary.p90), (5, HIGHEST_NS));
+    }
+
+    #[test]
+    fn many_at_once_are_as_one_by_one() {
+        let mut latency = of(&[3]);
+        [(7, 0), (5, 2), (HIGHEST_NS + 1, 3)].into_iter().for_each(|(ns, n)| latency.record_n(ns, n));
+        let most = HIGHEST_NS + 1;
+        assert_eq!(latency.summary(), of(&[3, 5, 5, most, most, most]).summary());
     }
 
     #[test]

@@ -69,10 +69,17 @@ pub(super) fn wait(w: &WaitNs) -> String {
     format!("{figures}, {} between the XDP program and the worker", plural(w.count, "sample"))
 }
 
+/// From when frames were due to when they were sent.
+pub(super) fn delay(w: &WaitNs) -> String {
+    let figures = named([("p50", w.p50), ("p99", w.p99), ("max", w.max)]);
+    format!("{figures} later than due, {}", plural(w.count, "frame"))
+}
+
 /// Between frames of one queue.
 pub(super) fn gaps(g: &GapsNs) -> String {
     let kind = match g.kind {
         GapsKind::Arrival => "between arrivals",
+        GapsKind::Departure => "between departures",
     };
     let figures =
         [("min", g.min), ("p50", g.p50), ("p90", g.p90), ("p99", g.p99), ("p99.9", g.p99_9), ("max", g.max)];

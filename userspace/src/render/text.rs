@@ -22,6 +22,7 @@ pub fn text(report: &Report, out: &mut impl Write) -> io::Result<()> {
     section(out, "sent back", &reflected.unwrap_or_default())?;
     section(out, "latency", &latency::lines(r.latency_ns.as_ref(), r.latency_absent.as_deref()))?;
     section(out, "ring wait", r.ring_wait_ns.as_ref().map(latency::wait).as_slice())?;
+    section(out, "delay", r.send_delay_ns.as_ref().map(latency::delay).as_slice())?;
     section(out, "gaps", r.gaps_ns.as_ref().map(latency::gaps).as_slice())?;
     section(out, "cpu", &cpu(&r.cpu))?;
     section(out, "device", &[cross_check(r)])?;

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the percentiles name themselves")]
 pub struct GapsNs {
-    /// Between what: `arrival`.
+    /// Between what: `arrival` or `departure`.
     pub kind: GapsKind,
     /// Whose clock took the times: `xdp-rx`, one time a frame, or `userspace`, one time a turn: frames that a worker took
-    /// in one turn are then no gap apart.
+    /// or sent in one turn are then no gap apart.
     pub clock: String,
     /// Gaps; where a sample of the frames was timed, those in front of one of it.
     pub count: u64,
@@ -34,6 +34,8 @@ pub struct GapsNs {
 pub enum GapsKind {
     /// Frames of the run that arrived on a queue, duplicates included.
     Arrival,
+    /// Frames that a queue's sender handed over.
+    Departure,
 }
 
 impl GapsNs {

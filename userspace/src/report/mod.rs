@@ -68,6 +68,10 @@ pub struct Report {
     /// How far apart the frames were; null where their times were not taken.
     #[serde(default)]
     pub gaps_ns: Option<GapsNs>,
+    /// tx: how much later than due frames were sent, by the sender's clock; it is part of their latency. Null for max, for a
+    /// capture, and on other commands.
+    #[serde(default)]
+    pub send_delay_ns: Option<WaitNs>,
     /// What the figures cost.
     pub cpu: Cpu,
     /// The kernel's and the device's own counters over the run, by name.

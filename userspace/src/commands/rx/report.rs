@@ -175,6 +175,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         latency_absent: timed.latency_absent,
         ring_wait_ns: timed.ring_wait,
         gaps_ns: timed.gaps,
+        send_delay_ns: None,
         cpu: run.window.meter.0.cost(&run.window.meter.1, &cores, run.tally.load, volume.frames),
         device_counters,
         queues: run.queues.clone(),

@@ -7,8 +7,10 @@ use crate::commands::report_parts::{self, Volume};
 use crate::engine::{LaneBooks, Load, TxBooks};
 use crate::finding::Finding;
 use crate::host::{machine, napi};
+use crate::measure::{Latency, PackedLatency, Summary};
 use crate::report::{
-    Balance, DeviceCounters, Engine, IntervalRow, Offered, QueueRow, Report, SCHEMA, Setup, StreamRow, Totals,
+    Balance, DeviceCounters, Engine, GapsKind, GapsNs, IntervalRow, Offered, QueueRow, Report, SCHEMA, Setup,
+    StreamRow, Totals, WaitNs,
 };
 use crate::units::FCS_BYTES;
 
@@ -53,7 +55,8 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
         latency_ns: None,
         latency_absent: Some("latency is measured where frames arrive".to_owned()),
         ring_wait_ns: None,
-        gaps_ns: None,
+        gaps_ns: gaps(&books),
+        send_delay_ns: send_delay(&books),
         cpu: before.cost(after, &cores, load, volume.frames),
         device_counters,
         queues: queues(&sender, &books),
@@ -71,6 +74,23 @@ pub fn build(sender: Sender<'_>, aftermath: &Aftermath, intervals: Vec<IntervalR
     report_parts::check_books(&mut report);
     report_parts::check_line_rate(&mut report);
     report
+}
+
+/// Gaps between departures, each queue's own.
+fn gaps(books: &[&TxBooks]) -> Option<GapsNs> {
+    let summary = merged(books.iter().map(|b| &b.departures.gaps))?;
+    Some(GapsNs::new(GapsKind::Departure, "userspace", summary))
+}
+
+/// How much later than due frames were sent.
+fn send_delay(books: &[&TxBooks]) -> Option<WaitNs> {
+    merged(books.iter().map(|b| &b.departures.delay)).map(WaitNs::from)
+}
+
+fn merged<'b>(parts: impl Iterator<Item = &'b PackedLatency>) -> Option<Summary> {
+    let mut all = Latency::new();
+    parts.for_each(|part| all.unpack(part));
+    all.summary()
 }
 
 /// Frames written in a sequence space.

@@ -7,7 +7,9 @@ use crate::commands::Failure;
 use crate::commands::placement::{self, From as End, Seat};
 use crate::commands::sockets::Memory;
 use crate::config::{DEFAULT_TX_RING, TxConfig};
-use crate::engine::{Crew, Feed, Progress, ReplaySpec, ReplayWorker, TripWorker, TxWorker, Worker};
+use crate::engine::{
+    Crew, Feed, PackedDepartures, Progress, ReplaySpec, ReplayWorker, TripWorker, TxWorker, Worker,
+};
 use crate::frame::Stream;
 use crate::host::{InterfaceFacts, process};
 use crate::xsk::XskTx;
@@ -33,7 +35,8 @@ pub fn places(
     // Only flow by flow would several queues keep the order of a capture: they must be asked for.
     let limit = if config.replay.is_some() { 1 } else { u32::try_from(cores.len()).unwrap_or(u32::MAX) };
     let queues = placement::queues(&facts.name, asked, facts.tx_queues, limit)?;
-    let memory = Memory::of(&config.rings, DEFAULT_TX_RING, longest);
+    let table_bytes = if config.replay.is_some() { 0 } else { PackedDepartures::TABLE_BYTES };
+    let memory = Memory { table_bytes, ..Memory::of(&config.rings, DEFAULT_TX_RING, longest) };
     Ok((placement::seats(&queues, &cores), queues.len(), memory))
 }
 

@@ -14,7 +14,9 @@ use crate::commands::rx::{self, Attached};
 use crate::commands::sockets::{self, Memory, Sockets, Wanted};
 use crate::commands::{Failure, Interrupt};
 use crate::config::{DEFAULT_RX_RING, TxConfig, XskChoice};
-use crate::engine::{Inlet, Latch, Outcome, Progress, Returns, RxSpec, RxTally, RxWorker, Shape, Times};
+use crate::engine::{
+    Inlet, Latch, Outcome, PackedDepartures, Progress, Returns, RxSpec, RxTally, RxWorker, Shape, Times,
+};
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::Inspector;
 use crate::frame::probe::Way;
@@ -84,7 +86,7 @@ impl Came {
 /// Packet memory of a queue: half of it to send from, half to receive into.
 pub fn memory(config: &TxConfig, longest: u32) -> Memory {
     let memory = Memory::of(&config.rings, DEFAULT_RX_RING, longest.saturating_add(STAMP_BYTES));
-    Memory { table_bytes: Times::MOST_BYTES, ..memory }
+    Memory { table_bytes: Times::MOST_BYTES + PackedDepartures::TABLE_BYTES, ..memory }
 }
 
 /// Attaches the program, opens sockets on all `seats`, and gives the first `sending` of them a half that sends.

@@ -17,7 +17,7 @@ pub fn enter(report: &mut Report, came: &Came, tx_drops: Option<u64>, built: imp
     let (how, of) = ((LatencyKind::RoundTrip, Some(Sampling::ALL)), (&report.balance, &*report.streams));
     let timed = rx::timed(&tally.times, how, report.offered.as_ref(), of, "no frame came back");
     (report.latency_ns, report.latency_absent) = (timed.latency, timed.latency_absent);
-    (report.ring_wait_ns, report.gaps_ns) = (timed.ring_wait, timed.gaps);
+    report.ring_wait_ns = timed.ring_wait;
     for row in &mut report.queues {
         let of_queue = came.dropped.iter().find(|(queue, _)| *queue == row.id);
         row.kernel_drops = of_queue.and_then(|(_, frames)| *frames);
