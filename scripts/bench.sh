@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Compares xsk-gen with other generators and sinks over a veth pair in private network namespaces: alternating pairs,
 # medians, and a bootstrap interval of the ratio. Rates are always those of the far end's interface counters, never a
-# tool's own word. It measures only; nothing passes or fails.
+# tool's own word; times of round trips are each tool's own. It measures only; nothing passes or fails.
 #
-#   scripts/bench.sh [--pairs N] [--seconds S] [--rows transmit|streams|receive|all] [--tune] [--out DIR] [--install]
+#   scripts/bench.sh [--pairs N] [--seconds S] [--rows transmit|streams|receive|trips|all] [--tune] [--out DIR] [--install]
 #
 # --tune sets the receiving end to gro on, napi_defer_hard_irqs 2, gro_flush_timeout 20000. XDPSOCK=PATH and
 # XDP_TRAFFICGEN=PATH bring in those two; XSK_GEN=PATH measures another binary than target/release/xsk-gen.
@@ -27,7 +27,7 @@ done
 [[ $PAIRS =~ ^[1-9][0-9]?$ && $SECONDS_EACH =~ ^[1-9][0-9]?$ ]] || stop 2 "--pairs and --seconds take 1 to 99"
 # Longer than any measurement: setting up, settling and stopping included.
 LIMIT_S=$((SECONDS_EACH + 60))
-[[ $ROWS =~ ^(transmit|streams|receive|all)$ ]] || stop 2 "--rows takes transmit, streams, receive or all"
+[[ $ROWS =~ ^(transmit|streams|receive|trips|all)$ ]] || stop 2 "--rows takes transmit, streams, receive, trips or all"
 
 NEAR=xg-$$-near FAR=xg-$$-far
 WORK=$(mktemp -d)
@@ -162,6 +162,24 @@ measure_receive() {
     return "$status"
 }
 
+# One run of round trips, 10,000 a second: the tool's answering end, then the end that asks, which ends by itself.
+measure_trip() {
+    local answering status=0
+    mapfile -t words < <(command_of "$1, answering")
+    start "$FAR" answering "${words[@]}"
+    answering=$STARTED
+    case $1 in
+    xsk-gen*) wait_for_program || status=1 ;;
+    *) sleep 1 ;;
+    esac
+    mapfile -t words < <(command_of "$1")
+    ((status)) || timeout "$LIMIT_S" ip netns exec "$NEAR" "${words[@]}" >"$WORK/tool.out" 2>"$WORK/tool.err" || status=1
+    finish "$answering"
+    ip -n "$FAR" link set dev v1 xdp off 2>/dev/null || true
+    MEASURED=$(python3 "$ROOT/scripts/bench/trip.py" "$WORK/tool.out") || status=1
+    return "$status"
+}
+
 wait_for_program() {
     for _ in {1..100}; do
         [[ $(ip -n "$FAR" link show dev v1) == *" xdp "* ]] && return 0
@@ -251,6 +269,36 @@ receive_rows() {
     done
 }
 
+# Median and 99.9th percentile of the same runs are a row each.
+trip_rows() {
+    local tools=("xsk-gen tx --round-trip" "sockperf ping-pong") pair at tool figure
+    ip -n "$NEAR" addr add 198.18.0.1/30 dev v0
+    ip -n "$FAR" addr add 198.18.0.2/30 dev v1
+    say "round trips: ${tools[0]} / ${tools[1]}"
+    for tool in "${tools[@]}"; do probe "$tool"; done
+    for ((pair = 0; pair < PAIRS; pair++)); do
+        for at in $((pair % 2)) $((1 - pair % 2)); do
+            tool=${tools[at]}
+            [[ -z ${BROKEN[$tool]:-} ]] || continue
+            if ! measure_trip "$tool"; then
+                broken "$tool" "$(why tool)"
+                continue
+            fi
+            for figure in p50 p99.9; do
+                sample "round trip, $figure" "$( ((at)) && echo second || echo first)" "$tool" "$pair" rates \
+                    "$(python3 -c 'import json, sys; print(json.dumps({"us": json.loads(sys.argv[1])[sys.argv[2]]}))' "$MEASURED" "$figure")"
+            done
+        done
+    done
+    for at in 0 1; do
+        tool=${tools[at]}
+        [[ -z ${BROKEN[$tool]:-} ]] ||
+            sample "round trip, p50" "$( ((at)) && echo second || echo first)" "$tool" 0 error "${BROKEN[$tool]}"
+    done
+    ip -n "$NEAR" addr del 198.18.0.1/30 dev v0
+    ip -n "$FAR" addr del 198.18.0.2/30 dev v1
+}
+
 need_root "the bench, which makes network namespaces and attaches XDP programs,"
 need "clang:clang cc:gcc ip:iproute2 ethtool:ethtool setsid:util-linux"
 [[ -z $INSTALL ]] || install_peers
@@ -268,6 +316,7 @@ record_setup
 [[ $ROWS =~ ^(transmit|all)$ ]] && transmit_rows
 [[ $ROWS =~ ^(streams|all)$ ]] && stream_rows
 [[ $ROWS =~ ^(receive|all)$ ]] && receive_rows
+[[ $ROWS =~ ^(trips|all)$ ]] && trip_rows
 python3 "$ROOT/scripts/bench_stats.py" "$WORK"
 if [[ -n $OUT ]]; then
     mkdir -p "$OUT"

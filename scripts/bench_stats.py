@@ -2,8 +2,8 @@
 """Turns the samples of scripts/bench.sh into a table: `bench_stats.py DIR` reads DIR/samples.jsonl and DIR/setup.json,
 writes DIR/bench.json and DIR/bench.md, and prints the latter.
 
-A sample is {"row", "side": "first" or "second", "tool", "pair", "pps", "dropped_pps"} or, where a tool could not run,
-{"row", "side", "tool", "error"}. Rates of a noisy machine mean little by themselves: each pair was measured one right
+A sample is {"row", "side": "first" or "second", "tool", "pair", "pps", "dropped_pps"}, of a time {…, "us"} instead, or,
+where a tool could not run, {"row", "side", "tool", "error"}. Rates of a noisy machine mean little by themselves: each pair was measured one right
 after the other, so the ratio within a pair is what counts. The interval is a percentile bootstrap of the median ratio.
 """
 
@@ -25,10 +25,10 @@ def bootstrap_median(values, resamples=RESAMPLES, seed=SEED):
     return medians[int(0.025 * resamples)], medians[int(0.975 * resamples) - 1]
 
 
-def side_of(samples, side):
-    """The name of one side, its rates by pair, and why it could not run."""
+def side_of(samples, side, figure):
+    """The name of one side, its rates or times by pair, and why it could not run."""
     own = [sample for sample in samples if sample["side"] == side]
-    rates = {sample["pair"]: sample["pps"] for sample in own if "pps" in sample}
+    rates = {sample["pair"]: sample[figure] for sample in own if figure in sample}
     errors = [sample["error"] for sample in own if "error" in sample]
     tool = own[0]["tool"] if own else None
     return {"tool": tool, "rates": rates, "error": errors[0] if errors else None}
@@ -36,23 +36,26 @@ def side_of(samples, side):
 
 def summary(row, samples):
     """One row of the table."""
-    first, second = side_of(samples, "first"), side_of(samples, "second")
+    figure = "us" if any("us" in sample for sample in samples) else "pps"
+    first, second = side_of(samples, "first", figure), side_of(samples, "second", figure)
     pairs = sorted(first["rates"].keys() & second["rates"].keys())
     ratios = [first["rates"][pair] / second["rates"][pair] for pair in pairs if second["rates"][pair] > 0]
     result = {"row": row, "pairs": len(ratios), "ratio": None, "ratio_low": None, "ratio_high": None}
     for name, side in (("first", first), ("second", second)):
         rates = list(side["rates"].values())
         median = statistics.median(rates) if rates else None
-        result[name] = {"tool": side["tool"], "median_pps": median, "samples": len(rates), "error": side["error"]}
+        result[name] = {"tool": side["tool"], f"median_{figure}": median, "samples": len(rates), "error": side["error"]}
     if ratios:
         result["ratio"] = statistics.median(ratios)
         result["ratio_low"], result["ratio_high"] = bootstrap_median(ratios)
     return result
 
 
-def mpps(side):
-    """A median for people; a side without one says so."""
-    return "–" if side["median_pps"] is None else f"{side['median_pps'] / 1e6:.3f}"
+def median_of(side):
+    """A median for people, in Mpps or microseconds; a side without one says so."""
+    if side.get("median_us") is not None:
+        return f"{side['median_us']:.1f}"
+    return "–" if side.get("median_pps") is None else f"{side['median_pps'] / 1e6:.3f}"
 
 
 def table_line(row):
@@ -60,7 +63,7 @@ def table_line(row):
     interval = "–" if row["ratio"] is None else f"{row['ratio_low']:.2f} to {row['ratio_high']:.2f}"
     ratio = "–" if row["ratio"] is None else f"{row['ratio']:.2f}"
     first, second = row["first"], row["second"]
-    cells = [row["row"], first["tool"], mpps(first), second["tool"], mpps(second), ratio, interval, row["pairs"]]
+    cells = [row["row"], first["tool"], median_of(first), second["tool"], median_of(second), ratio, interval, row["pairs"]]
     return "| " + " | ".join(str(cell if cell is not None else "–") for cell in cells) + " |"
 
 
@@ -74,9 +77,16 @@ def markdown(setup, rows):
     """The whole page."""
     lines = ["# Bench", ""]
     lines += [f"- {name}: {value}" for name, value in setup.items()]
-    lines += ["", "Frames of 64 bytes with FCS, rates in Mpps at the far end by its interface counters (medians).", ""]
-    lines += ["| row | A | A Mpps | B | B Mpps | A / B | 95 % interval | pairs |", "|---|---|--:|---|--:|--:|---|--:|"]
-    lines += [table_line(row) for row in rows]
+    trips = [row for row in rows if "median_us" in row["first"]]
+    rates = [row for row in rows if row not in trips]
+    tables = [
+        ("Frames of 64 bytes with FCS, rates in Mpps at the far end by its interface counters (medians).", "Mpps", rates),
+        ("Round trips of such frames, 10,000 a second, in µs by each tool's own clock (medians); below 1 A is faster.", "µs", trips),
+    ]
+    for title, unit, own in tables:
+        if own:
+            lines += ["", title, "", f"| row | A | A {unit} | B | B {unit} | A / B | 95 % interval | pairs |"]
+            lines += ["|---|---|--:|---|--:|--:|---|--:|"] + [table_line(row) for row in own]
     absent = missing(rows)
     if absent:
         lines += ["", "Could not run:"] + [f"- {tool}: {why}" for tool, why in absent.items()]

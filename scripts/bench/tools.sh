@@ -1,6 +1,6 @@
-# The command lines of what scripts/bench.sh compares; sourced, never run. All send frames of 60 bytes (64 with FCS) from
-# v0, or take them off v1, on one queue (where they do not name two) and without huge pages, until they are told to stop. Expects BIN, WORK, FAR_MAC
-# and LIMIT_S.
+# The command lines of what scripts/bench.sh compares; sourced, never run. Those of rates send frames of 60 bytes (64 with FCS) from
+# v0, or take them off v1, on one queue (where they do not name two) and without huge pages, until they are told to stop; those of round trips
+# send as long datagrams, 10,000 a second for SECONDS_EACH. Expects BIN, WORK, FAR_MAC, SECONDS_EACH and LIMIT_S.
 # shellcheck shell=bash
 
 # testpmd counts no FCS, so its 60 is our 64. Its default of 155,456 packet buffers does not fit beside others.
@@ -27,6 +27,15 @@ command_of() {
     "xsk-gen rx") ours rx v1 --duration "$LIMIT_S" ;;
     "xsk-gen rx --no-verify") ours rx v1 --duration "$LIMIT_S" --no-verify ;;
     "xsk-gen rx --count-only") ours rx v1 --duration "$LIMIT_S" --count-only ;;
+    "xsk-gen tx --round-trip")
+        ours tx v0 --dst-mac "$FAR_MAC" --size 64 --round-trip --rate 10kpps --duration "$SECONDS_EACH" --json
+        ;;
+    "xsk-gen tx --round-trip, answering") ours reflect v1 ;;
+    # 18 bytes of payload are 60 of frame.
+    "sockperf ping-pong")
+        there sockperf && printf '%s\n' sockperf ping-pong -i 198.18.0.2 -m 18 --mps=10000 -t "$SECONDS_EACH" --full-rtt
+        ;;
+    "sockperf ping-pong, answering") there sockperf && printf '%s\n' sockperf server -i 198.18.0.2 ;;
     "testpmd net_af_xdp") there dpdk-testpmd && testpmd "net_af_xdp0,iface=v0,$queue" txonly ;;
     "testpmd net_af_packet") there dpdk-testpmd && testpmd "net_af_packet0,iface=v0" txonly ;;
     "testpmd net_af_xdp rx") there dpdk-testpmd && testpmd "net_af_xdp0,iface=v1,$queue" rxonly ;;
@@ -59,12 +68,12 @@ given() { [[ -x ${!1:-} ]] || { printf '%s=PATH does not name a program\n' "$1" 
 
 # Debian's name of a driver package ends in a version that changes with the release.
 install_peers() {
-    command -v apt-get >/dev/null || stop 3 "--install needs apt-get; by hand: dpdk-testpmd, trafgen, tcpreplay"
+    command -v apt-get >/dev/null || stop 3 "--install needs apt-get; by hand: dpdk-testpmd, trafgen, tcpreplay, sockperf"
     say "installing the peers"
     apt-get -qq update >&2
     local drivers
     drivers=$(apt-cache search --names-only '^librte-(net-af-xdp|net-af-packet|mempool-ring)[0-9.]+$' | awk '{ print $1 }')
     # shellcheck disable=SC2086 # a list of words
     DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
-        dpdk dpdk-dev $drivers netsniff-ng tcpreplay >&2
+        dpdk dpdk-dev $drivers netsniff-ng tcpreplay sockperf >&2
 }
