@@ -359,6 +359,9 @@ fn what_the_parser_refuses_names_the_flag() {
         assert!(message.starts_with("error: ") && message.contains(name), "{line}: {message}");
     }
     assert!(usage_error(&["man", "fly"]).contains("one of tx, rx, reflect, demo"));
+    assert!(usage_error(&["reflect", "--iface", "x", "--out", "x"]).contains("another interface"));
+    assert!(usage_error(&["reflect", "--iface", "x", "--dst-mac", "02:00:00:00:00:01"]).contains("--out"));
+    assert!(usage_error(&["tx", "--iface", "x", "--round-trip", "--sink", "y"]).contains("--sink"));
     let others = usage_error(&["reflect", "--iface", "no-such", "--match", "any"]);
     assert!(others.contains("only frames of xsk-gen are sent back"), "{others}");
 }

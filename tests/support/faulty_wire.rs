@@ -1,22 +1,18 @@
 //! A wire with known faults: a forwarder in a namespace of its own, between the two ends of a lab, that delays, loses,
 //! doubles and reorders as its seed says and keeps books of what it did. Knows the probe on the wire and no Report.
 
-use super::lab::{End, NetLab, fresh_name, host_ip, ip};
+use super::lab::NetLab;
+use super::middle::{FAR, Middle, NEAR};
 use super::packet::{Probe, Tap, buffer, probe_of};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::{TimeSpec, TimeValLike as _};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::os::fd::AsFd as _;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The interface towards end A.
-const NEAR: &str = "w0";
-/// The interface towards end B.
-const FAR: &str = "w1";
 /// The longest that a wire works, whatever becomes of its test.
 const LIFE: Duration = Duration::from_secs(120);
 /// Between two looks at whether to stop.
@@ -58,7 +54,8 @@ pub struct WireBooks {
 
 /// The forwarder between the ends of a lab; its namespace goes with it.
 pub struct FaultyWire {
-    namespace: String,
+    /// Where it stands; dropped when the thread has ended.
+    _middle: Middle,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<WireBooks>>,
 }
@@ -66,28 +63,12 @@ pub struct FaultyWire {
 impl FaultyWire {
     /// Takes the lab's cable out and puts itself in its place. The ends keep the names of their interfaces.
     pub fn between(lab: &NetLab, faults: Faults) -> Self {
-        let namespace = fresh_name();
-        host_ip(&["netns", "add", &namespace]);
+        let middle = Middle::between(lab);
         let stop = Arc::new(AtomicBool::new(false));
-        let mut wire = Self { namespace, stop: Arc::clone(&stop), thread: None };
-        wire.connect(lab);
-        let ends = (Tap::open(&wire.namespace, NEAR), Tap::open(&wire.namespace, FAR));
-        wire.thread = Some(thread::spawn(move || Forwarder::new(faults).run(&ends.0, &ends.1, &stop)));
-        wire
-    }
-
-    fn connect(&self, lab: &NetLab) {
-        let off = ["net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1"];
-        let sysctl = ["netns", "exec", &self.namespace, "sysctl", "-qw"];
-        host_ip(&[&sysctl[..], &off].concat());
-        ip(lab, End::A, &["link", "delete", End::A.interface()]);
-        for (end, own) in [(End::A, NEAR), (End::B, FAR)] {
-            let (outer, inner) = (lab.namespace(end), self.namespace.as_str());
-            let near = ["link", "add", end.interface(), "netns", outer, "type", "veth"];
-            host_ip(&[&near[..], &["peer", "name", own, "netns", inner]].concat());
-            ip(lab, end, &["link", "set", end.interface(), "up"]);
-            host_ip(&["-n", inner, "link", "set", own, "up"]);
-        }
+        let ends = (Tap::open(middle.namespace(), NEAR), Tap::open(middle.namespace(), FAR));
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || Forwarder::new(faults).run(&ends.0, &ends.1, &stopped));
+        Self { _middle: middle, stop, thread: Some(thread) }
     }
 
     /// Ends the forwarding and gives the books.
@@ -103,7 +84,6 @@ impl Drop for FaultyWire {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        let _ = Command::new("ip").args(["netns", "delete", &self.namespace]).output();
     }
 }
 

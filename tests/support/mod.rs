@@ -6,6 +6,7 @@
 
 mod faulty_wire;
 mod lab;
+pub mod middle;
 pub mod other_program;
 pub mod packet;
 mod process;

@@ -1,8 +1,8 @@
-//! `reflect`: its flags, and their way into [`RxConfig`]: a reflector is a sink that sends back.
+//! `reflect`: its flags, and their way into [`RxConfig`]: a reflector is a sink that sends back, or on.
 
 use super::rx::SinkArgs;
 use super::{HeaderArgs, OutputArgs, ProbeArgs, RecordingArgs, RxArgs, SocketArgs, TimingArgs};
-use crate::config::{ConfigError, Role, RxConfig};
+use crate::config::{ConfigError, Out, Role, RxConfig, validate_dst_mac, validate_out};
 use clap::Args;
 
 /// What `reflect` takes.
@@ -12,6 +12,15 @@ pub struct ReflectArgs {
     /// The interface to receive on and to send back from
     #[arg(long, value_name = "IF")]
     pub iface: String,
+    /// Send on by this second interface instead, from its MAC; START and END as well, so that a sink behind it knows the run
+    ///
+    /// Each probe leaves once: a ring of forwarders ends them. Frames keep their destination unless --dst-mac names one, and
+    /// a queue of this interface is needed for each receive queue of the first.
+    #[arg(long, value_name = "IF")]
+    pub out: Option<String>,
+    /// With --out: the MAC that frames are sent on to [default: the one that they came to]
+    #[arg(long, value_name = "MAC", requires = "out")]
+    pub dst_mac: Option<String>,
     /// How long to wait for carrier, which attaching a program may drop for seconds [default: 10]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub wait_link: Option<String>,
@@ -56,6 +65,10 @@ impl TryFrom<ReflectArgs> for RxConfig {
 
     fn try_from(args: ReflectArgs) -> Result<Self, ConfigError> {
         let matches = args.matches.clone();
+        let to = validate_dst_mac(args.dst_mac.as_deref())?;
+        let out = |iface: String| Ok::<_, ConfigError>(Out { iface, dst_mac: to });
+        let out =
+            args.out.as_deref().map(|name| validate_out(&args.iface, name).and_then(out)).transpose()?;
         let config = RxArgs {
             iface: Some(args.iface),
             wait_link: args.wait_link,
@@ -84,6 +97,7 @@ impl TryFrom<ReflectArgs> for RxConfig {
                 "--match 'udp port 9'",
             ));
         }
-        Ok(Self { role: Role::Reflector, ..config })
+        let role = if out.is_some() { Role::Forwarder } else { Role::Reflector };
+        Ok(Self { role, out, ..config })
     }
 }

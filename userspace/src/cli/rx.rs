@@ -108,6 +108,7 @@ impl RxArgs {
         let matches = self.matches()?;
         Ok(RxConfig {
             role: Role::Sink,
+            out: None,
             iface: self.iface.map(|name| validate_iface("--iface", &name)).transpose()?,
             placement: self.sockets.placement()?,
             rings,

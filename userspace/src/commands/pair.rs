@@ -47,6 +47,7 @@ fn two_interfaces(iface: &str, sink: &str) -> Result<(), Finding> {
 fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
     RxConfig {
         role: Role::Sink,
+        out: None,
         iface: Some(iface.to_owned()),
         placement: crate::config::Placement::default(),
         rings: crate::config::Rings { ring: None, frames: None, hugepages: config.rings.hugepages },

@@ -98,7 +98,8 @@ pub fn port_failed(iface: &str, doing: &str, error: &PortError) -> Finding {
 
 /// Adds a Fail finding when the books do not come out.
 pub fn check_books(report: &mut Report) {
-    let reflected = report.reflected.map_or(Ok(()), |reflected| reflected.verify(report.balance.probes));
+    let reflected =
+        report.reflected.as_ref().map_or(Ok(()), |reflected| reflected.verify(report.balance.probes));
     if let Err(error) = report.balance.verify().and(reflected) {
         report.findings.push(
             Finding::new(

@@ -47,8 +47,8 @@ pub use replay::Replay;
 pub use resolving::{validate_answer, validate_resolve};
 pub use rings::{DEFAULT_BATCH, DEFAULT_RX_RING, DEFAULT_TX_RING, Rings, validate_batch};
 pub use runs::{
-    DEFAULT_DURATION, DEFAULT_WAIT_LINK, DEMO_RX, DEMO_TX, DemoConfig, Role, RxConfig, TxConfig,
-    sending_time, validate_iface, validate_sink,
+    DEFAULT_DURATION, DEFAULT_WAIT_LINK, DEMO_RX, DEMO_TX, DemoConfig, Out, Role, RxConfig, TxConfig,
+    sending_time, validate_iface, validate_out, validate_sink,
 };
 pub use spacing::{Spacing, validate_spacing};
 pub use stream_file::read_streams;

@@ -4,6 +4,7 @@ use super::{
     Addressing, ConfigError, Match, Modes, Output, Placement, Recording, Replay, Rings, Spacing, StreamSet,
 };
 use crate::units::{Nanos, RateSpec};
+use macaddr::MacAddr6;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
@@ -70,6 +71,8 @@ pub enum Role {
     Sink,
     /// They are sent back: `reflect`.
     Reflector,
+    /// They leave by another interface: `reflect --out`.
+    Forwarder,
 }
 
 impl Role {
@@ -78,9 +81,18 @@ impl Role {
     pub const fn command(self) -> &'static str {
         match self {
             Self::Sink => "rx",
-            Self::Reflector => "reflect",
+            Self::Reflector | Self::Forwarder => "reflect",
         }
     }
+}
+
+/// Where a forwarder's frames leave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Out {
+    /// The interface; never the one that receives.
+    pub iface: String,
+    /// Where they go; None for where they were going.
+    pub dst_mac: Option<MacAddr6>,
 }
 
 /// What `rx` or `reflect` is to do.
@@ -88,6 +100,8 @@ impl Role {
 pub struct RxConfig {
     /// What becomes of frames that are received.
     pub role: Role,
+    /// Where frames leave, of a forwarder.
+    pub out: Option<Out>,
     /// The interface that receives; None for the only one that would do.
     pub iface: Option<String>,
     /// Queues and cores.
@@ -177,6 +191,24 @@ pub fn validate_sink(iface: &str, sink: Option<&str>) -> Result<Option<String>, 
     validate_iface(FLAG, name).map(Some)
 }
 
+/// The interface by which frames leave, beside the one that receives.
+///
+/// # Errors
+/// The same interface, or a name that none has.
+pub fn validate_out(iface: &str, out: &str) -> Result<String, ConfigError> {
+    const FLAG: &str = "--out";
+    if out == iface {
+        let what = "frames leave by another interface than the one that they come in by";
+        return Err(ConfigError::new(
+            FLAG,
+            out,
+            what,
+            "another interface, or leave --out out to send them back",
+        ));
+    }
+    validate_iface(FLAG, out)
+}
+
 /// How long to send: as long as the plan, or 10 s without one, when no limit was given at all.
 #[must_use]
 pub fn sending_time(count: Option<u64>, duration: Option<Nanos>, spacing: &Spacing) -> Option<Nanos> {
@@ -215,6 +247,8 @@ mod tests {
         assert_eq!(validate_sink("eth0", Some("eth0")).unwrap_err().flag, "--sink eth0");
         assert_eq!(validate_sink("eth0", Some("")).unwrap_err().flag, "--sink ''");
         assert!(validate_iface("--iface", " ").is_err());
+        assert_eq!(validate_out("eth0", "eth1"), Ok("eth1".to_owned()));
+        assert_eq!(validate_out("eth0", "eth0").unwrap_err().flag, "--out eth0");
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! What a reflecting worker sent back of one run.
+//! What a reflecting or forwarding worker sent of one run.
 
+use crate::measure::Seen;
 use crate::units::FCS_BYTES;
 
 /// Probes of one run by what became of them.
@@ -9,14 +10,27 @@ pub struct EchoTally {
     pub submitted: u64,
     /// Their bytes with FCS.
     pub bytes: u64,
-    /// Not sent back, since the transmit ring was full.
+    /// Not sent, since the transmit ring was full.
     pub ring_full: u64,
+    /// Not sent on, since they had come before, or may have.
+    pub withheld: u64,
+    /// Control frames that were to be sent on; they are among those submitted, or found the ring full.
+    pub control: u64,
     /// Given back by the driver as done.
     pub completed: u64,
 }
 
 impl EchoTally {
-    /// Books a probe of `wire_len` bytes (without FCS) that leaves again, or has no room to.
+    /// Whether a probe that its books have `seen` leaves. With `once` it does so when it comes for the first time: what goes
+    /// round comes again.
+    #[inline]
+    pub(super) fn lets_go(&mut self, seen: Option<Seen>, once: bool) -> bool {
+        let again = once && matches!(seen, Some(Seen::Duplicate | Seen::Late));
+        self.withheld += u64::from(again);
+        seen.is_some() && !again
+    }
+
+    /// Books a frame of `wire_len` bytes (without FCS) that leaves again, or has no room to.
     #[inline]
     pub(super) fn leave(&mut self, wire_len: usize, room: bool) {
         if room {
@@ -40,6 +54,8 @@ impl EchoTally {
             submitted: self.submitted + other.submitted,
             bytes: self.bytes + other.bytes,
             ring_full: self.ring_full + other.ring_full,
+            withheld: self.withheld + other.withheld,
+            control: self.control + other.control,
             completed: self.completed + other.completed,
         }
     }

@@ -8,6 +8,8 @@ use macaddr::MacAddr6;
 pub trait Inlet {
     /// Whether frames leave again.
     const ECHOES: bool;
+    /// Whether they leave for somewhere else: each probe once, and the frames that tell a sink of the run as well.
+    const ONWARD: bool = false;
     /// Shows up to `max` frames that have arrived to `look`, which hears whether there is room for one more to leave, and
     /// of those that do says where their probe lies; returns how many arrived.
     fn take(

@@ -80,6 +80,8 @@ struct TallyBook {
     drops_now: Option<RxDrops>,
     /// Frames that were sent back of runs that are closed and have not come back.
     owed: u64,
+    /// The run of the last control frame that was sent on, and when it was said.
+    passed: Option<(u32, u64)>,
     /// Sums of all closed tallies.
     earlier: RxTally,
 }
@@ -104,6 +106,7 @@ impl<P: Inlet> RxWorker<P> {
             drops_before: RxDrops::default(),
             drops_now: None,
             owed: 0,
+            passed: None,
             earlier: RxTally::forgotten(None),
         };
         let (last_frame, drops_read, tap) = (Nanos(0), Nanos(0), None);
@@ -128,17 +131,19 @@ impl<P: Inlet> RxWorker<P> {
             // The clock is read once a turn, and only when there is something to time.
             let now = *arrived.get_or_insert_with(spec.clock);
             let (mut counts, mut lies) = (false, 0);
-            let before = book.open.probes;
+            let mut leaves = false;
             match spec.inspector.inspect(frame.bytes) {
                 Inspected::Probe { probe, at } if book.admits(&probe, latch, now) => {
                     (counts, lies) = (true, at);
                     let at = Arrival { stamp: frame.xdp_ns.map(Nanos), now, clock_id: spec.clock_id };
-                    book.open.probe(&probe, frame.wire_len, at, latch);
+                    let seen = book.open.probe(&probe, frame.wire_len, at, latch);
+                    leaves = P::ECHOES && book.open.echo.lets_go(seen, P::ONWARD);
                 }
                 Inspected::Probe { .. } => book.open.reject(Reason::OtherRun),
                 Inspected::Control { probe, body } => {
                     book.control(&probe, body, control);
                     give_way(&probe, body, latch, now);
+                    leaves = P::ONWARD && book.passes_on(&probe, body, latch, now);
                 }
                 Inspected::Rejected(Reason::NotOurs) => {
                     others = spec.others;
@@ -152,7 +157,6 @@ impl<P: Inlet> RxWorker<P> {
             {
                 tap.keep(frame.bytes, frame.wire_len, now);
             }
-            let leaves = P::ECHOES && book.open.probes > before;
             if leaves {
                 book.open.echo.leave(frame.wire_len, room);
             }
@@ -250,6 +254,23 @@ impl TallyBook {
         let closed = frames.min(self.owed);
         self.owed -= closed;
         self.open.echo.completed += frames - closed;
+    }
+
+    /// Whether a control frame is sent on: a START or an END of the run that is counted, and none that comes round again.
+    #[cold]
+    fn passes_on(&mut self, probe: &Probe, body: &[u8], latch: &Latch, now: Nanos) -> bool {
+        let epoch = match control::decode(body) {
+            Ok(Control::Start(_)) => latch.claim(probe.run, now),
+            Ok(Control::End(_)) => (latch.run() == Some(probe.run)).then(|| latch.epoch()),
+            _ => None,
+        };
+        let Some(epoch) = epoch else { return false };
+        let later = self.passed.is_none_or(|(of, said)| of != epoch || probe.is_later_than(said));
+        if later {
+            self.passed = Some((epoch, probe.sent));
+            self.open.echo.control += 1;
+        }
+        later
     }
 
     #[cold]

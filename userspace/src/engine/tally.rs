@@ -6,7 +6,7 @@ use super::{EchoTally, Load};
 use crate::frame::probe::MAX_SPACES;
 use crate::frame::{Probe, Reason};
 use crate::measure::seq::MAX_FLOWS;
-use crate::measure::{Sampling, SequenceBooks, SequenceCounts, Sizes};
+use crate::measure::{Sampling, Seen, SequenceBooks, SequenceCounts, Sizes};
 use crate::port::RxDrops;
 use crate::units::{FCS_BYTES, Nanos};
 use std::collections::BTreeMap;
@@ -119,14 +119,22 @@ impl RxTally {
     /// The number of no run: the tally is that of all runs that are forgotten.
     pub const FORGOTTEN: u32 = u32::MAX;
 
-    /// Books one probe of `wire_len` bytes (without FCS).
+    /// Books one probe of `wire_len` bytes (without FCS): what its space's books have seen; None where the run has no such
+    /// space.
     #[inline]
-    pub(super) fn probe(&mut self, probe: &Probe, wire_len: usize, at: Arrival, latch: &Latch) {
+    pub(super) fn probe(
+        &mut self,
+        probe: &Probe,
+        wire_len: usize,
+        at: Arrival,
+        latch: &Latch,
+    ) -> Option<Seen> {
         let space = usize::from(probe.stream.space());
         if !matches!(self.open.get(space), Some(Some(_))) && !self.open_space(probe.stream.space(), latch) {
-            return self.reject(Reason::NoSuchSpace);
+            self.reject(Reason::NoSuchSpace);
+            return None;
         }
-        let Some(Some(space)) = self.open.get_mut(space) else { return };
+        let Some(Some(space)) = self.open.get_mut(space) else { return None };
         let seen = space.books.see(probe.seq);
         self.times.take(&mut space.times, probe, seen, at);
         self.probes += 1;
@@ -134,6 +142,7 @@ impl RxTally {
         self.bytes += with_fcs as u64;
         self.sizes.record(with_fcs);
         self.arrivals = Some((self.arrivals.map_or(at.now, |(first, _)| first), at.now));
+        Some(seen)
     }
 
     /// Books a frame of `wire_len` bytes (without FCS) that is not ours and arrived at `now`.

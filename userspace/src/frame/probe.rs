@@ -169,6 +169,13 @@ impl Probe {
         *bytes = [m0, m1, r0, r1, t0, t1, q0, q1, q2, q3, c0, c1, s0, s1, s2, s3, s4, s5];
     }
 
+    /// Whether it was sent after `sent`, of the same clock and within half the range of such times.
+    #[must_use]
+    pub const fn is_later_than(&self, sent: u64) -> bool {
+        let ahead = self.sent.wrapping_sub(sent) & SENT_MASK;
+        ahead != 0 && ahead < 1 << (SENT_BITS - 1)
+    }
+
     /// What the fields that differ from frame to frame add to a checksum: sequence number, time and phase.
     #[inline]
     #[must_use]
@@ -231,6 +238,15 @@ mod tests {
             assert_eq!((warm.space(), warm.measured()), (space, false));
             assert_eq!((measured.space(), measured.measured()), (space, true));
         }
+    }
+
+    #[test]
+    fn later_is_later_beyond_the_end_of_the_range_too() {
+        let later = |sent, than| {
+            Probe { run: 1, stream: StreamId::CONTROL, seq: 2, clock: 3, sent }.is_later_than(than)
+        };
+        assert!(later(6, 5) && !later(5, 5) && !later(5, 6));
+        assert!(later(3, SENT_MASK - 3) && !later(SENT_MASK - 3, 3));
     }
 
     #[test]

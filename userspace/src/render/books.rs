@@ -27,17 +27,17 @@ pub(super) fn lines(b: &Balance) -> Vec<String> {
     equations.into_iter().flatten().chain(beside(b)).collect()
 }
 
-/// What a reflector sent back.
+/// What a reflector sent back, or a forwarder on.
 pub(super) fn reflected(r: &Reflected, probes: Option<u64>) -> Vec<String> {
     let (submitted, full) = (Some(r.submitted), Some(r.ring_full));
-    let equations = [
-        equation(("probes", probes), &[("submitted", submitted), ("ring full", full)]),
-        equation(
-            ("submitted", submitted),
-            &[("completed", Some(r.completed)), ("in flight", Some(r.in_flight))],
-        ),
-    ];
-    equations.into_iter().flatten().collect()
+    let went = [("submitted", submitted), ("ring full", full), ("withheld", Some(r.withheld))];
+    let came = match &r.out {
+        None => equation(("probes", probes), &went[..2]),
+        Some(_) => equation(("probes and control", probes.map(|probes| probes + r.control)), &went),
+    };
+    let done = [("completed", Some(r.completed)), ("in flight", Some(r.in_flight))];
+    let out = r.out.as_ref().map(|out| format!("by {out}, control {} among them", grouped(r.control)));
+    [out, came, equation(("submitted", submitted), &done)].into_iter().flatten().collect()
 }
 
 /// `total = part + part`; None when nothing but one side's total is known, which another line shows.

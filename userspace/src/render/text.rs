@@ -18,8 +18,9 @@ pub fn text(report: &Report, out: &mut impl Write) -> io::Result<()> {
     section(out, "frames", &totals(&r.totals, r.balance.probes))?;
     section(out, "rate", &[rates(&r.rates, r.duration_s)])?;
     section(out, "books", &books::lines(&r.balance))?;
-    let reflected = r.reflected.map(|reflected| books::reflected(&reflected, r.balance.probes));
-    section(out, "sent back", &reflected.unwrap_or_default())?;
+    let reflected = r.reflected.as_ref().map(|reflected| books::reflected(reflected, r.balance.probes));
+    let onward = r.reflected.as_ref().is_some_and(|reflected| reflected.out.is_some());
+    section(out, if onward { "sent on" } else { "sent back" }, &reflected.unwrap_or_default())?;
     section(out, "latency", &latency::lines(r.latency_ns.as_ref(), r.latency_absent.as_deref()))?;
     section(out, "ring wait", r.ring_wait_ns.as_ref().map(latency::wait).as_slice())?;
     section(out, "delay", r.send_delay_ns.as_ref().map(latency::delay).as_slice())?;

@@ -34,6 +34,8 @@ impl Sink<'_> {
     /// XDP cannot have.
     pub(super) const fn may_fall_back(&self) -> bool {
         !self.config.count_only
+            // Its way out is not opened a second time.
+            && self.config.out.is_none()
             && matches!(self.attached.mode, AttachMode::Native)
             && matches!(self.config.modes.xdp, XdpChoice::Auto)
             && !matches!(self.config.modes.xsk, XskChoice::ZeroCopy)

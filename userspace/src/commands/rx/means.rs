@@ -29,12 +29,12 @@ pub fn affordable(config: &RxConfig, facts: &InterfaceFacts) -> Result<(), Failu
 const fn stamp_bytes(role: Role) -> u32 {
     match role {
         Role::Sink => STAMP_BYTES,
-        Role::Reflector => 0,
+        Role::Reflector | Role::Forwarder => 0,
     }
 }
 
 /// Chunks that hold the longest frame with its stamp, or of which it takes several.
-fn memory(config: &RxConfig, facts: &InterfaceFacts) -> Memory {
+pub fn memory(config: &RxConfig, facts: &InterfaceFacts) -> Memory {
     let [longest, _] = ground::longest_frames(facts.mtu);
     let memory = Memory::of(&config.rings, DEFAULT_RX_RING, longest.saturating_add(stamp_bytes(config.role)));
     let memory = Memory { table_bytes: config.timing.map_or(0, |_| Times::MOST_BYTES), ..memory };

@@ -9,6 +9,7 @@ mod heard;
 mod latency;
 mod matching;
 mod means;
+mod onward;
 mod readings;
 mod recording;
 mod redirect;
@@ -19,10 +20,12 @@ mod talk;
 mod trouble;
 mod vlan;
 mod watch;
+mod workers;
 
 use self::answer::Answering;
 use self::attach::Ports;
 use self::fall_back::Swap;
+use self::onward::Onward;
 use self::readings::{Device, Readings, Window};
 use self::recording::Recording;
 use self::shift::Shift;
@@ -37,18 +40,16 @@ use super::privileges::{self, Needs};
 use super::sockets::Memory;
 use super::tx::{KnownPeer, LastWord};
 use super::{Failure, ground, report_parts, tell};
-use crate::config::{Role, RxConfig};
-use crate::engine::{ControlFrame, Latch, Outcome, Progress, Reflector, RxSpec, RxWorker, Worker};
+use crate::config::RxConfig;
+use crate::engine::{ControlFrame, Latch, Outcome, Progress};
 use crate::finding::Finding;
+use crate::host::InterfaceFacts;
 use crate::host::choose::choose_rx_interface;
-use crate::host::{InterfaceFacts, machine};
-use crate::measure::Sampling;
 use crate::report::{Report, XskModeUsed};
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
 use crate::xdp::{AttachMode, RxProgram};
 use crate::xsk::XskRx;
-use macaddr::MacAddr6;
 use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -79,6 +80,8 @@ pub struct Sink<'a> {
     attached: Attached,
     seats: Vec<Seat>,
     ports: Vec<XskRx>,
+    /// By what frames leave, of a forwarder.
+    onward: Option<Onward>,
     xsk_mode: XskModeUsed,
     memory: Memory,
     latch: Arc<Latch>,
@@ -117,6 +120,9 @@ impl<'a> Sink<'a> {
         let iface = config.iface.clone().map_or_else(choose_rx_interface, Ok)?;
         let facts = ground::survey(&iface, config.wait_link, interrupt)?;
         means::affordable(config, &facts)?;
+        if let Some(out) = &config.out {
+            onward::survey(config, out, (&facts, &means::seats(config, &facts)?), interrupt)?;
+        }
         let recording = config.recording.as_ref().map(Recording::open).transpose()?;
         let takes_all = matching::takes_all(config.matches, &facts)?;
         if !config.output.quiet {
@@ -130,6 +136,10 @@ impl<'a> Sink<'a> {
         let seats = means::seats(config, &facts)?;
         let Ports { ports, mode: xsk_mode, memory, notes } =
             means::ports(config, &facts, &seats, &mut attached)?;
+        let mut notes = notes;
+        let onward =
+            config.out.as_ref().map(|out| Onward::open(config, out, (&facts, &seats), &mut notes, interrupt));
+        let onward = onward.transpose()?;
         ground::wait_for_carrier(&facts, config.wait_link, interrupt)?;
 
         let link = ControlLink::open(&facts, config.matches.udp_port)?.within(config.matches.vlan);
@@ -144,7 +154,7 @@ impl<'a> Sink<'a> {
         findings.extend(own);
         findings.extend(vlan::remarks(config, &facts));
         findings.extend(placement::shared(&facts.name, &seats).filter(|_| !config.count_only));
-        let talk = talk(link, frames, &latch, &facts, &seats);
+        let talk = talk(link, frames, &latch, &facts, &seats).acknowledging(config.out.is_none());
         let device =
             Device { ifindex: facts.ifindex, queues: facts.rx_queues, count_only: config.count_only };
         let readings = Readings::begin(&attached.program, device);
@@ -154,6 +164,7 @@ impl<'a> Sink<'a> {
             attached,
             seats,
             ports,
+            onward,
             xsk_mode,
             memory,
             latch,
@@ -301,36 +312,6 @@ impl<'a> Sink<'a> {
         }
         let counted = self.readings.now(&self.attached.program);
         Sums { frames: counted.frames(), bytes: counted.bytes(), ..Sums::default() }
-    }
-
-    /// The workers with their cores.
-    fn workers(&mut self, progress: &[Arc<Progress>]) -> Vec<(u32, Box<dyn Worker>)> {
-        let inspector = matching::inspector(self.config);
-        let ports = std::mem::take(&mut self.ports);
-        let worker = |((port, seat), progress): ((XskRx, &Seat), &Arc<Progress>)| {
-            let spec = RxSpec {
-                queue: seat.queue,
-                batch: self.config.batch,
-                inspector: inspector.clone(),
-                others: self.takes_others(),
-                timing: self.config.timing.map(Sampling::one_in),
-                clock_id: machine::clock_id(),
-                clock: monotonic,
-            };
-            let (latch, control) = (Arc::clone(&self.latch), self.control.clone());
-            let tap = self.recording.as_ref().and_then(Recording::tap);
-            let progress = Arc::clone(progress);
-            let worker: Box<dyn Worker> = match self.config.role {
-                Role::Sink => Box::new(RxWorker::new(port, spec, latch, control, progress).with_tap(tap)),
-                Role::Reflector => {
-                    let own = self.facts.mac.unwrap_or_else(MacAddr6::nil);
-                    let port = Reflector::new(port.into_echo(), own);
-                    Box::new(RxWorker::new(port, spec, latch, control, progress))
-                }
-            };
-            (seat.core, worker)
-        };
-        ports.into_iter().zip(&self.seats).zip(progress).map(worker).collect()
     }
 }
 

@@ -221,7 +221,7 @@ fn volume(sink: &Sink<'_>, run: &RunFacts<'_>) -> Volume {
 
 /// Of what was sent back the bytes are known once all of it has left.
 fn totals(sink: &Sink<'_>, run: &RunFacts<'_>, volume: &Volume) -> Totals {
-    let (echo, reflects) = (run.tally.echo, sink.config.role == Role::Reflector);
+    let (echo, reflects) = (run.tally.echo, sink.config.role != Role::Sink);
     Totals {
         tx_frames: reflects.then_some(echo.completed),
         tx_bytes: (reflects && echo.in_flight() == 0).then_some(echo.bytes),
@@ -232,11 +232,14 @@ fn totals(sink: &Sink<'_>, run: &RunFacts<'_>, volume: &Volume) -> Totals {
 
 fn reflected(sink: &Sink<'_>, run: &RunFacts<'_>) -> Option<Reflected> {
     let echo = run.tally.echo;
-    (sink.config.role == Role::Reflector).then(|| Reflected {
+    (sink.config.role != Role::Sink).then(|| Reflected {
+        out: sink.config.out.as_ref().map(|out| out.iface.clone()),
         submitted: echo.submitted,
         completed: echo.completed,
         in_flight: echo.in_flight(),
         ring_full: echo.ring_full,
+        withheld: echo.withheld,
+        control: echo.control,
     })
 }
 

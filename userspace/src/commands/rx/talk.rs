@@ -34,6 +34,8 @@ pub struct Talk {
     ip: Option<IpAddr>,
     queues: u32,
     host: String,
+    /// Whether an END is answered: a forwarder leaves it to be said again, for the sink behind it.
+    acknowledges: bool,
     /// By the number of the run.
     heard: BTreeMap<u32, Heard>,
     next_learn: Nanos,
@@ -61,12 +63,19 @@ impl Talk {
             ip: facts.ipv4.map(IpAddr::V4).or(facts.ipv6.map(IpAddr::V6)),
             queues,
             host: machine::host().name,
+            acknowledges: true,
             heard: BTreeMap::new(),
             next_learn: Nanos(0),
             since: monotonic(),
             last_turn: monotonic(),
             stalled: None,
         }
+    }
+
+    /// The same, without an answer to an END unless it `acknowledges`.
+    #[must_use]
+    pub fn acknowledging(self, acknowledges: bool) -> Self {
+        Self { acknowledges, ..self }
     }
 
     /// What was heard of the run of that number.
@@ -130,7 +139,7 @@ impl Talk {
             Control::End(end) => {
                 let last = end.part + 1 == end.parts;
                 self.ended(run, end, now);
-                if last {
+                if last && self.acknowledges {
                     self.acknowledge(run);
                 }
             }

@@ -14,7 +14,6 @@ mod trouble;
 mod workers;
 
 use self::announce::Farewell;
-use self::attach::Attached;
 use self::discover::Peer;
 use self::offer::Offer;
 use self::replay::Replay;
@@ -47,6 +46,8 @@ use std::time::Duration;
 
 pub use self::announce::LastWord;
 pub use self::discover::Peer as KnownPeer;
+// A forwarder sends as a sender does.
+pub(super) use self::attach::{Attached, open as open_sockets};
 pub(super) use self::offer::offered;
 
 /// How often the controller looks at its workers.

@@ -23,7 +23,9 @@ fn of(sampling: Option<Sampling>, spaces: u16, arrivals: &[(Probe, Arrival)]) ->
     assert_eq!(latch.admit(1, Nanos(1)), Some(1));
     latch.announce(1, Shape { flows: [1].into(), spaces });
     let mut tally = RxTally::new(1, Some(1), Some(0)).timed(sampling);
-    arrivals.iter().for_each(|(probe, at)| tally.probe(probe, 60, *at, &latch));
+    for (probe, at) in arrivals {
+        tally.probe(probe, 60, *at, &latch);
+    }
     tally.close();
     let mut merged = RxTally::new(1, Some(1), None);
     merged.merge(tally);
