@@ -1,23 +1,30 @@
 #!/usr/bin/env bash
 # Compares xsk-gen with other generators and sinks over a veth pair in private network namespaces: alternating pairs,
 # medians, and a bootstrap interval of the ratio. Rates are always those of the far end's interface counters, never a
-# tool's own word; times of round trips are each tool's own. It measures only; nothing passes or fails.
+# tool's own word; times of round trips are each tool's own, times between frames those of a packet socket at the far
+# end. It measures only; nothing passes or fails.
 #
-#   scripts/bench.sh [--pairs N] [--seconds S] [--rows transmit|streams|receive|trips|all] [--tune] [--out DIR] [--install]
+#   scripts/bench.sh [--pairs N] [--seconds S] [--rows transmit|streams|receive|trips|pacing|all]
+#                    [--quick] [--fifo] [--tune] [--out DIR] [--install]
 #
+# --quick is 3 pairs of a second, and 2 seconds instead of 10 for each rate of the pacing rows; --fifo gives every
+# sender of their spacing rows real-time priority, for a machine that others use as well.
 # --tune sets the receiving end to gro on, napi_defer_hard_irqs 2, gro_flush_timeout 20000. XDPSOCK=PATH and
 # XDP_TRAFFICGEN=PATH bring in those two; XSK_GEN=PATH measures another binary than target/release/xsk-gen.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 source "$ROOT/scripts/bench/tools.sh"
+source "$ROOT/scripts/bench/pacing.sh"
 
-PAIRS=11 SECONDS_EACH=3 ROWS=all OUT="" TUNE="" INSTALL=""
+PAIRS=11 SECONDS_EACH=3 OFFERED_S=10 ROWS=all OUT="" TUNE="" FIFO="" INSTALL=""
 while [[ $# -gt 0 ]]; do
     case $1 in
     --pairs) PAIRS=$2 && shift ;;
     --seconds) SECONDS_EACH=$2 && shift ;;
     --rows) ROWS=$2 && shift ;;
     --out) OUT=$2 && shift ;;
+    --quick) PAIRS=3 SECONDS_EACH=1 OFFERED_S=2 ;;
+    --fifo) FIFO="chrt --fifo 40" ;;
     --tune) TUNE=yes ;;
     --install) INSTALL=yes ;;
     *) stop 2 "unknown option $1; see the head of scripts/bench.sh" ;;
@@ -27,7 +34,8 @@ done
 [[ $PAIRS =~ ^[1-9][0-9]?$ && $SECONDS_EACH =~ ^[1-9][0-9]?$ ]] || stop 2 "--pairs and --seconds take 1 to 99"
 # Longer than any measurement: setting up, settling and stopping included.
 LIMIT_S=$((SECONDS_EACH + 60))
-[[ $ROWS =~ ^(transmit|streams|receive|trips|all)$ ]] || stop 2 "--rows takes transmit, streams, receive, trips or all"
+[[ $ROWS =~ ^(transmit|streams|receive|trips|pacing|all)$ ]] ||
+    stop 2 "--rows takes transmit, streams, receive, trips, pacing or all"
 
 NEAR=xg-$$-near FAR=xg-$$-far
 WORK=$(mktemp -d)
@@ -105,13 +113,15 @@ napi() {
 }
 
 record_setup() {
-    python3 - "$WORK/setup.json" "$(napi "$NEAR" v0)" "$(napi "$FAR" v1)" "$PAIRS" "$SECONDS_EACH" <<'PYTHON'
+    python3 - "$WORK/setup.json" "$(napi "$NEAR" v0)" "$(napi "$FAR" v1)" "$PAIRS" "$SECONDS_EACH" "${FIFO:-none}" <<'PYTHON'
 import json, os, platform, sys
-path, near, far, pairs, seconds = sys.argv[1:]
+path, near, far, pairs, seconds, fifo = sys.argv[1:]
 model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
 setup = {"kernel": platform.release(), "cpu": model[0] if model else "unknown", "cores": os.cpu_count(),
          "link": "veth, copy mode, one queue; two where a row says so", "NAPI of v0 (sends)": near, "NAPI of v1 (far end)": far,
-         "pairs": int(pairs), "seconds a window": int(seconds)}
+         "pairs": int(pairs), "seconds a window": int(seconds),
+         "load of the machine before (1, 5, 15 min)": ", ".join(f"{load:.1f}" for load in os.getloadavg()),
+         "priority of senders in spacing rows": fifo}
 json.dump(setup, open(path, "w"), indent=2)
 PYTHON
 }
@@ -317,6 +327,7 @@ record_setup
 [[ $ROWS =~ ^(streams|all)$ ]] && stream_rows
 [[ $ROWS =~ ^(receive|all)$ ]] && receive_rows
 [[ $ROWS =~ ^(trips|all)$ ]] && trip_rows
+[[ $ROWS =~ ^(pacing|all)$ ]] && pacing_rows
 python3 "$ROOT/scripts/bench_stats.py" "$WORK"
 if [[ -n $OUT ]]; then
     mkdir -p "$OUT"

@@ -3,7 +3,8 @@
 writes DIR/bench.json and DIR/bench.md, and prints the latter.
 
 A sample is {"row", "side": "first" or "second", "tool", "pair", "pps", "dropped_pps"}, of a time {…, "us"} instead, or,
-where a tool could not run, {"row", "side", "tool", "error"}. Rates of a noisy machine mean little by themselves: each pair was measured one right
+where a tool could not run, {"row", "side", "tool", "error"}. DIR/offered.jsonl, where it is, holds lines of
+scripts/offered.py. Rates of a noisy machine mean little by themselves: each pair was measured one right
 after the other, so the ratio within a pair is what counts. The interval is a percentile bootstrap of the median ratio.
 """
 
@@ -12,6 +13,8 @@ import random
 import statistics
 import sys
 from pathlib import Path
+
+import offered
 
 RESAMPLES = 10_000
 # The same samples always give the same interval.
@@ -73,20 +76,41 @@ def missing(rows):
     return {side["tool"]: side["error"] for side in sides if side["error"]}
 
 
-def markdown(setup, rows):
+def spacing_notes(samples):
+    """What a percentile leaves out: whether the tool kept its rate, and its usual error."""
+    own = [sample for sample in samples if "p50_us" in sample]
+    for tool in dict.fromkeys(sample["tool"] for sample in own):
+        rate, error = (statistics.median(s[key] for s in own if s["tool"] == tool) for key in ("pps", "p50_us"))
+        yield f"- {tool}: {rate:,.0f} frames a second, median error {error:.2f} µs"
+
+
+def offered_lines(rows):
+    """The table of rates that were asked for, where there are any."""
+    title = "Frames sent and frames of shortfall against frames asked for, by the sender's Report:"
+    return ["", title, ""] + offered.markdown(rows) if rows else []
+
+
+def markdown(setup, rows, samples=(), offers=()):
     """The whole page."""
     lines = ["# Bench", ""]
     lines += [f"- {name}: {value}" for name, value in setup.items()]
-    trips = [row for row in rows if "median_us" in row["first"]]
-    rates = [row for row in rows if row not in trips]
+    times = [row for row in rows if "median_us" in row["first"]]
+    spacing = [row for row in times if row["row"].startswith("spacing")]
+    trips = [row for row in times if row not in spacing]
+    rates = [row for row in rows if row not in times]
     tables = [
         ("Frames of 64 bytes with FCS, rates in Mpps at the far end by its interface counters (medians).", "Mpps", rates),
         ("Round trips of such frames, 10,000 a second, in µs by each tool's own clock (medians); below 1 A is faster.", "µs", trips),
+        ("99th percentile of |gap - 100 µs| at 10,000 frames a second, in µs by a packet socket at the far end (medians); "
+         "below 1 A is more even.", "µs", spacing),
     ]
     for title, unit, own in tables:
         if own:
             lines += ["", title, "", f"| row | A | A {unit} | B | B {unit} | A / B | 95 % interval | pairs |"]
             lines += ["|---|---|--:|---|--:|--:|---|--:|"] + [table_line(row) for row in own]
+        if own is spacing and own:
+            lines += [""] + list(spacing_notes(samples))
+    lines += offered_lines(offers)
     absent = missing(rows)
     if absent:
         lines += ["", "Could not run:"] + [f"- {tool}: {why}" for tool, why in absent.items()]
@@ -99,9 +123,10 @@ def main(folder):
     samples = [json.loads(line) for line in (folder / "samples.jsonl").read_text(encoding="utf-8").splitlines()]
     names = list(dict.fromkeys(sample["row"] for sample in samples))
     rows = [summary(name, [sample for sample in samples if sample["row"] == name]) for name in names]
-    result = {"setup": setup, "rows": rows, "samples": samples}
+    offers = offered.load(folder / "offered.jsonl") if (folder / "offered.jsonl").exists() else []
+    result = {"setup": setup, "rows": rows, "samples": samples, "offered": offers}
     (folder / "bench.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    page = markdown(setup, rows)
+    page = markdown(setup, rows, samples, offers)
     (folder / "bench.md").write_text(page, encoding="utf-8")
     print(page)
 

@@ -15,6 +15,8 @@ sys.dont_write_bytecode = True
 import bench_stats  # noqa: E402
 import check_books  # noqa: E402
 import frame  # noqa: E402
+import gaps  # noqa: E402
+import offered  # noqa: E402
 
 
 def sample(side, pair, pps):
@@ -49,6 +51,59 @@ class BenchStats(unittest.TestCase):
         row = bench_stats.summary("r", samples)
         self.assertIsNone(row["ratio"])
         self.assertIn("- absent: gone", bench_stats.markdown({}, [row]))
+
+    def test_times_between_frames_have_a_table_of_their_own(self):
+        sides = (("first", 2.0), ("second", 8.0))
+        samples = [
+            {"row": "spacing: a / b", "side": side, "tool": side, "pair": 0, "us": us, "p50_us": us / 2, "pps": 9999.6}
+            for side, us in sides
+        ]
+        page = bench_stats.markdown({}, [bench_stats.summary("spacing: a / b", samples)], samples)
+        self.assertIn("| spacing: a / b | first | 2.0 | second | 8.0 | 0.25 | 0.25 to 0.25 | 1 |", page)
+        self.assertIn("- second: 10,000 frames a second, median error 4.00 µs", page)
+        self.assertNotIn("Round trips", page)
+
+
+class Gaps(unittest.TestCase):
+    def test_even_frames_have_no_error(self):
+        found = gaps.figures(list(range(0, 100_000_001, 100_000)), 10_000)
+        self.assertEqual(found, {"us": 0.0, "p50_us": 0.0, "pps": 10_000.0})
+
+    def test_the_error_is_of_the_gap_and_its_sign_does_not_matter(self):
+        # Every other frame is 5 µs late: gaps of 105 and 95.
+        times = [100_000 * n + 5_000 * (n % 2) for n in range(1001)]
+        self.assertEqual(gaps.figures(times, 10_000), {"us": 5.0, "p50_us": 5.0, "pps": 10_000.0})
+
+    def test_a_few_long_gaps_are_the_99th_percentile_and_not_the_median(self):
+        times = [100_000 * n + 40_000 * (n % 50 == 0) for n in range(5001)]
+        found = gaps.figures(times, 10_000)
+        self.assertEqual((found["us"], found["p50_us"]), (40.0, 0.0))
+
+    def test_too_few_frames_give_no_figure(self):
+        self.assertIsNone(gaps.figures(list(range(0, 50)), 10_000))
+
+
+class Offered(unittest.TestCase):
+    @staticmethod
+    def row(sent, shortfall, pps=100.0, seconds=5.0):
+        report = {"duration_s": seconds, "balance": {"completed": sent, "shortfall": shortfall}}
+        return offered.read("r", pps, report)
+
+    def test_what_was_not_sent_and_told_is_within(self):
+        row = self.row(480, 20)
+        self.assertTrue(offered.within(row))
+        self.assertAlmostEqual(row["shortfall_share"], 0.04)
+        self.assertIn("| 0.96000 | 4.000 % | +0.0000 % | yes |", offered.line(row))
+
+    def test_what_was_neither_sent_nor_told_is_not(self):
+        self.assertFalse(offered.within(self.row(499, 0)))
+        self.assertFalse(offered.within(self.row(501, 0)))
+        self.assertIn("| NO |", offered.line(self.row(501, 0)))
+
+    def test_the_sink_is_the_second_report(self):
+        sender = {"duration_s": 1.0, "balance": {"completed": 10, "shortfall": 0}}
+        row = offered.read("r", 10.0, [sender, {"balance": {"unique": 9}}])
+        self.assertEqual(row["received"], 9)
 
 
 class CheckBooks(unittest.TestCase):

@@ -1,6 +1,7 @@
 # The command lines of what scripts/bench.sh compares; sourced, never run. Those of rates send frames of 60 bytes (64 with FCS) from
 # v0, or take them off v1, on one queue (where they do not name two) and without huge pages, until they are told to stop; those of round trips
-# send as long datagrams, 10,000 a second for SECONDS_EACH. Expects BIN, WORK, FAR_MAC, SECONDS_EACH and LIMIT_S.
+# send as long datagrams, 10,000 a second for SECONDS_EACH. Expects BIN, WORK, FAR_MAC, SECONDS_EACH, LIMIT_S
+# and, of pacing.sh, BEYOND and SPACED_PPS.
 # shellcheck shell=bash
 
 # testpmd counts no FCS, so its 60 is our 64. Its default of 155,456 packet buffers does not fit beside others.
@@ -24,6 +25,12 @@ command_of() {
     "xsk-gen tx --pcap, two queues")
         QUEUES=0-1 ours tx v0 --cores 0-1 --pcap "$WORK/flows.pcap" --rate max --loop 0 --duration "$LIMIT_S"
         ;;
+    "xsk-gen tx --rate $BEYOND")
+        ours tx v0 --dst-mac "$FAR_MAC" --size 64 --rate "$BEYOND" --duration "$LIMIT_S"
+        ;;
+    "xsk-gen tx --rate 10kpps")
+        ours tx v0 --dst-mac "$FAR_MAC" --size 64 --rate "${SPACED_PPS}pps" --duration "$LIMIT_S"
+        ;;
     "xsk-gen rx") ours rx v1 --duration "$LIMIT_S" ;;
     "xsk-gen rx --no-verify") ours rx v1 --duration "$LIMIT_S" --no-verify ;;
     "xsk-gen rx --count-only") ours rx v1 --duration "$LIMIT_S" --count-only ;;
@@ -45,6 +52,16 @@ command_of() {
         ;;
     tcpreplay)
         there tcpreplay && printf '%s\n' tcpreplay --topspeed --loop=0 --preload-pcap --intf1=v0 "$WORK/frame.pcap"
+        ;;
+    # Its --rate sends what belongs to a second at once; its gap is what it keeps best, and is slept on top of its own work.
+    "trafgen --gap")
+        there trafgen && printf '%s\n' trafgen --dev v0 --conf "$WORK/frame.cfg" --cpus 1 --notouch-irq --no-sock-mem \
+            --gap "$((1000000 / SPACED_PPS))us"
+        ;;
+    # nano sleeps between frames, gtod spins.
+    "tcpreplay --pps, "*)
+        there tcpreplay && printf '%s\n' tcpreplay "--pps=$SPACED_PPS" "--timer=${1##* }" --loop=0 --preload-pcap \
+            --intf1=v0 "$WORK/frame.pcap"
         ;;
     "tcpreplay, 64 flows")
         there tcpreplay && printf '%s\n' tcpreplay --topspeed --loop=0 --preload-pcap --intf1=v0 "$WORK/flows.pcap"
