@@ -42,14 +42,15 @@ fn probes(count: u8) -> Vec<Vec<u8>> {
 #[test]
 #[ignore = "needs root: scripts/test.sh"]
 fn a_sink_behind_a_forwarder_counts_as_behind_a_cable() {
-    let stacks: [(&[&str], &[&str]); 3] = [
-        (&["--flows", "16"], &[]),
-        (&["--l2"], &["--match", "l2"]),
-        (&["--vlan", "7", "--size", "1000"], &["--match", "vlan 7 udp port 9"]),
+    let stacks: [(u32, &[&str], &[&str]); 4] = [
+        (1, &["--flows", "16"], &[]),
+        (1, &["--l2"], &["--match", "l2"]),
+        (1, &["--vlan", "7", "--size", "1000"], &["--match", "vlan 7 udp port 9"]),
+        (2, &["--flows", "16", "--cores", "0,1"], &[]),
     ];
-    for (tx, rx) in stacks {
-        let Some(lab) = NetLab::new(1) else { return };
-        let middle = Middle::between(&lab);
+    for (queues, tx, rx) in stacks {
+        let Some(lab) = NetLab::new(queues) else { return };
+        let middle = Middle::with_queues(&lab, queues);
         let to = lab.mac(End::B);
         let through = ["--iface", NEAR, "--out", FAR, "--dst-mac", &to];
         let forwarder = reflect(middle.command(xsk_gen()), &[&through[..], rx].concat());
@@ -67,6 +68,8 @@ fn a_sink_behind_a_forwarder_counts_as_behind_a_cable() {
         let control = reflected(&through, "control");
         assert!(control >= 4 && control == received.known("control"), "{through}\n{received}");
         assert_eq!(reflected(&through, "completed"), FRAMES + control, "{through}");
+        let by_queue = through.frames_by_queue();
+        assert!(by_queue.len() as u64 == u64::from(queues) && !by_queue.contains(&0), "{through}");
         assert_eq!((reflected(&through, "withheld"), reflected(&through, "ring_full")), (0, 0), "{through}");
     }
 }

@@ -16,6 +16,13 @@ pub struct Middle {
 impl Middle {
     /// Takes the lab's cable out and puts itself in its place. The ends keep the names of their interfaces.
     pub fn between(lab: &NetLab) -> Self {
+        Self::with_queues(lab, 1)
+    }
+
+    /// The same with cables of so many queues.
+    pub fn with_queues(lab: &NetLab, queues: u32) -> Self {
+        let queues = queues.to_string();
+        let shape = ["numtxqueues", &queues, "numrxqueues", &queues];
         let namespace = fresh_name();
         host_ip(&["netns", "add", &namespace]);
         // From here on the drop tidies up, whatever fails.
@@ -26,8 +33,9 @@ impl Middle {
         ip(lab, End::A, &["link", "delete", End::A.interface()]);
         for (end, own) in [(End::A, NEAR), (End::B, FAR)] {
             let (outer, inner) = (lab.namespace(end), middle.namespace.as_str());
-            let near = ["link", "add", end.interface(), "netns", outer, "type", "veth"];
-            host_ip(&[&near[..], &["peer", "name", own, "netns", inner]].concat());
+            let near =
+                [&["link", "add", end.interface(), "netns", outer], &shape[..], &["type", "veth"]].concat();
+            host_ip(&[&near[..], &["peer", "name", own, "netns", inner], &shape[..]].concat());
             ip(lab, end, &["link", "set", end.interface(), "up"]);
             host_ip(&["-n", inner, "link", "set", own, "up"]);
         }
