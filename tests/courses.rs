@@ -48,12 +48,15 @@ fn bursts_come_back_to_back_and_keep_the_rate() {
         let gaps = gaps_ns(&arrivals);
         let (between, within): (Vec<f64>, Vec<f64>) = gaps.iter().partition(|gap| **gap > 0.5e6);
         let (apart, together) = (median(&between), median(&within));
-        if between.len().abs_diff(1_999) <= 40 && (apart / 1e6 - 1.0).abs() < 0.05 && together < 20e3 {
+        let bursts = arrivals.len() as f64 / BURST as f64;
+        // A sender that was held up sends several at once.
+        let whole = (0.5..1.05).contains(&(between.len() as f64 / bursts));
+        if whole && (apart / 1e6 - 1.0).abs() < 0.05 && together < 20e3 {
             return;
         }
-        seen.push((between.len(), apart, together));
+        seen.push((bursts, between.len(), apart, together));
     }
-    panic!("bursts, ns between two, ns within: {seen:?}");
+    panic!("bursts by their frames and by the gaps between them, ns between two, ns within: {seen:?}");
 }
 
 #[test]
@@ -105,7 +108,9 @@ fn a_sender_tells_when_its_frames_left_and_how_late() {
         // All gaps together are the time from the first frame to the last.
         let sum = tx.at("/gaps_ns/mean").as_f64().unwrap() * 9_999.0;
         let window = tx.at("/duration_s").as_f64().unwrap() * 1e9;
-        assert!(sum <= window && (!paced || sum > 0.95 * window), "{sum} of {window}");
+        // The window of a rate ends with the last slot, and the last frame may be late.
+        let late = if paced { tx.at("/send_delay_ns/max").as_f64().unwrap() } else { 0.0 };
+        assert!(sum <= window + late && (!paced || sum > 0.95 * window), "{sum} of {window}");
         if paced {
             assert_eq!(tx.at("/send_delay_ns/count"), 10_000, "{tx}");
             assert!(tx.at("/send_delay_ns/p50").as_f64().unwrap() < 50_000.0, "{tx}");

@@ -171,6 +171,7 @@ impl<P: TxPort> TxWorker<P> {
 impl<P: TxPort + Send> Worker for TxWorker<P> {
     fn begin(&mut self, now: Nanos) {
         self.pacer.start(now);
+        self.tell_asked();
     }
 
     fn turn(&mut self, now: Nanos) -> Turn {

@@ -49,8 +49,9 @@ fn modes(setup: &Setup) -> String {
 fn workers(setup: &Setup) -> String {
     let interrupts = setup.irq_cores.as_ref().map_or_else(|| UNKNOWN.to_owned(), |cores| list(cores));
     let pages = if setup.hugepages { ", huge pages" } else { "" };
+    let clock = setup.clock.as_ref().map_or_else(String::new, |clock| format!(", clock {clock}"));
     format!(
-        "queues {}; cores {}; interrupts on {interrupts}; batch {}, ring {}{pages}",
+        "queues {}; cores {}; interrupts on {interrupts}; batch {}, ring {}{pages}{clock}",
         list(&setup.queues),
         list(&setup.cores),
         setup.batch,

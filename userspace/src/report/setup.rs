@@ -135,6 +135,10 @@ pub struct Setup {
     pub need_wakeup: bool,
     /// Whether the sockets prefer busy polling.
     pub busy_poll: bool,
+    /// What the workers' clock is made of: `tsc` is the time stamp counter between readings of CLOCK_MONOTONIC, `monotonic` the
+    /// readings alone. Null from older programs.
+    #[serde(default)]
+    pub clock: Option<String>,
     /// Queues served.
     pub queues: Vec<u32>,
     /// Cores of the workers, one an entry.

@@ -12,5 +12,6 @@ mod packet_tag;
 mod ready;
 mod socket_option;
 pub mod termination;
+pub mod tsc;
 pub mod words;
 pub mod xdp_socket;

@@ -18,6 +18,7 @@ use crate::port::RxDrops;
 use crate::report::{
     DeviceCounters, IntervalRow, LatencyKind, QueueRow, Reflected, Report, SCHEMA, Setup, SizeRow, Totals,
 };
+use crate::sys::tsc;
 use crate::units::{FCS_BYTES, Nanos};
 use crate::xdp::QueueCounters;
 
@@ -256,6 +257,7 @@ fn setup(sink: &Sink<'_>, cores: &[u32]) -> Setup {
         engine: None,
         need_wakeup: sink.config.modes.need_wakeup && !sink.config.count_only,
         busy_poll: sink.config.modes.busy_poll,
+        clock: Some(tsc::Source::here().name().to_owned()),
         queues: sink.seats.iter().map(|seat| seat.queue).collect(),
         cores: cores.to_vec(),
         irq_cores: napi::irq_cores(&sink.facts),

@@ -3,7 +3,7 @@
 
 use crate::commands::{placement, privileges};
 use crate::engine::{self, Outcome, Progress, Running, Worker};
-use crate::sys::clock::monotonic;
+use crate::sys::tsc;
 use crate::units::Nanos;
 use std::io;
 use std::sync::Arc;
@@ -27,8 +27,13 @@ impl Shift {
     /// When a thread cannot be made.
     pub fn start(workers: Vec<(u32, Box<dyn Worker>)>, progress: Vec<Arc<Progress>>) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let running =
-            engine::start(placement::crews(workers), monotonic, Arc::clone(&stop), DRAIN, privileges::none)?;
+        let running = engine::start(
+            placement::crews(workers),
+            tsc::Source::here().reader(),
+            Arc::clone(&stop),
+            DRAIN,
+            privileges::none,
+        )?;
         Ok(Self { running, stop, progress })
     }
 

@@ -36,6 +36,7 @@ use crate::host::{DeviceCounters, InterfaceFacts, machine};
 use crate::port::PortError;
 use crate::report::{Report, XskModeUsed};
 use crate::sys::clock::monotonic;
+use crate::sys::tsc;
 use crate::sys::xdp_socket;
 use crate::units::Nanos;
 use crate::xsk::{self, XskTx};
@@ -216,8 +217,9 @@ impl<'a> Sender<'a> {
         let stop = Arc::new(AtomicBool::new(false));
         let mut live = self.live();
         let drain = if self.trip.is_some() { trip::DRAIN } else { DRAIN };
-        let running = engine::start(crews, monotonic, Arc::clone(&stop), drain, privileges::none)
-            .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
+        let running =
+            engine::start(crews, tsc::Source::here().reader(), Arc::clone(&stop), drain, privileges::none)
+                .map_err(|e| Failure::system(&self.facts.name, "a worker thread could not be started", &e))?;
         let mut link = LinkWatch::begin(self.facts.ifindex, monotonic());
         let (asked, gone) = attend(&running, &stop, &progress, (&mut live, &mut link), interrupt);
         let mut outcomes = running.join();

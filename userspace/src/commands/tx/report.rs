@@ -12,6 +12,7 @@ use crate::report::{
     Balance, DeviceCounters, Engine, GapsKind, GapsNs, IntervalRow, Offered, QueueRow, Report, SCHEMA, Setup,
     StreamRow, Totals, WaitNs,
 };
+use crate::sys::tsc;
 use crate::units::FCS_BYTES;
 
 /// Builds the Report.
@@ -129,6 +130,7 @@ fn setup(sender: &Sender<'_>, cores: &[u32]) -> Setup {
         engine: Some(Engine::Xsk),
         need_wakeup: sender.config.modes.need_wakeup,
         busy_poll: sender.config.modes.busy_poll,
+        clock: Some(tsc::Source::here().name().to_owned()),
         queues: sender.seats.iter().map(|seat| seat.queue).collect(),
         cores: cores.to_vec(),
         irq_cores: napi::irq_cores(&sender.facts),
