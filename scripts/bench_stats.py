@@ -97,9 +97,12 @@ def markdown(setup, rows, samples=(), offers=()):
     times = [row for row in rows if "median_us" in row["first"]]
     spacing = [row for row in times if row["row"].startswith("spacing")]
     trips = [row for row in times if row not in spacing]
-    rates = [row for row in rows if row not in times]
+    spent = [row for row in rows if row["row"].startswith("processor")]
+    rates = [row for row in rows if row not in times + spent]
     tables = [
         ("Frames of 64 bytes with FCS, rates in Mpps at the far end by its interface counters (medians).", "Mpps", rates),
+        ("Millions of such frames for each second of the sender's own processor time (medians); holds on a busy machine too.",
+         "M", spent),
         ("Round trips of such frames, 10,000 a second, in µs by each tool's own clock (medians); below 1 A is faster.", "µs", trips),
         ("99th percentile of |gap - 100 µs| at 10,000 frames a second, in µs by a packet socket at the far end (medians); "
          "below 1 A is more even.", "µs", spacing),

@@ -7,6 +7,7 @@ import struct
 import sys
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "bench")]
@@ -17,6 +18,7 @@ import check_books  # noqa: E402
 import frame  # noqa: E402
 import gaps  # noqa: E402
 import offered  # noqa: E402
+import spent  # noqa: E402
 
 
 def sample(side, pair, pps):
@@ -81,6 +83,23 @@ class Gaps(unittest.TestCase):
 
     def test_too_few_frames_give_no_figure(self):
         self.assertIsNone(gaps.figures(list(range(0, 50)), 10_000))
+
+
+class Spent(unittest.TestCase):
+    def test_frames_are_divided_by_the_time_in_program_and_kernel(self):
+        report, usage = {"balance": {"completed": 900}}, SimpleNamespace(ru_utime=1.0, ru_stime=2.0)
+        self.assertEqual(spent.frames_a_second(report, usage), 300.0)
+
+    def test_no_frame_is_no_figure(self):
+        usage = SimpleNamespace(ru_utime=1.0, ru_stime=2.0)
+        self.assertIsNone(spent.frames_a_second({"balance": {"completed": 0}}, usage))
+
+    def test_its_rows_have_a_table_of_their_own(self):
+        name = "processor: a / b"
+        samples = [{"row": name, "side": s, "tool": s, "pair": 0, "pps": 1e6} for s in ("first", "second")]
+        page = bench_stats.markdown({}, [bench_stats.summary(name, samples)], samples)
+        self.assertIn("| processor: a / b | first | 1.000 | second | 1.000 | 1.00 | 1.00 to 1.00 | 1 |", page)
+        self.assertNotIn("interface counters", page)
 
 
 class Offered(unittest.TestCase):

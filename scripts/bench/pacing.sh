@@ -12,9 +12,21 @@ measure_spacing() {
     mapfile -t words < <(command_of "$1")
     # shellcheck disable=SC2206 # no words, or several
     start "$NEAR" tool ${FIFO:-} "${words[@]}"
-    figures=$(ip netns exec "$FAR" python3 -B "$ROOT/scripts/bench/gaps.py" v1 "$SECONDS_EACH" "$STARTED" "$SPACED_PPS") || status=1
+    figures=$(ip netns exec "$FAR" python3 -B "$ROOT/scripts/bench/gaps.py" \
+        v1 "$SECONDS_EACH" "$STARTED" "$SPACED_PPS") || status=1
     finish "$STARTED"
     MEASURED=$figures
+    return "$status"
+}
+
+# A run of ours into the kernel's drop, by the processor time that it took.
+measure_processor() {
+    local status=0 words LIMIT_S=$SECONDS_EACH
+    mapfile -t words < <(command_of "$1")
+    start "$NEAR" tool python3 -B "$ROOT/scripts/bench/spent.py" "${words[@]}" --json
+    wait "$STARTED" || status=1
+    finish "$STARTED"
+    MEASURED=$(cat "$WORK/tool.out")
     return "$status"
 }
 
@@ -46,6 +58,7 @@ pacing_rows() {
     done
     ip -n "$FAR" link set dev v1 xdpdrv obj "$WORK/drop.o" sec xdp
     row transmit "xsk-gen tx --rate $BEYOND" "xsk-gen tx"
+    row processor "xsk-gen tx --rate $BEYOND" "xsk-gen tx"
     for pps in 1 100 10000 100000; do offer "tx --rate ${pps}pps" "$pps"; done
     if most=$(measured_maximum 2>/dev/null); then
         offer "tx, 90 % of the maximum" $((most * 9 / 10))
