@@ -104,6 +104,10 @@ fn a_sender_tells_when_its_frames_left_and_how_late() {
     for (rate, paced) in [("20kpps", true), ("max", false)] {
         let (tx, _) = sent(&lab, &["--rate", rate, "--count", "10000"]);
         assert_eq!(tx.text("/gaps_ns/kind"), "departure");
+        let kernels =
+            std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+        let trusted = cfg!(target_arch = "x86_64") && kernels.unwrap().trim() == "tsc";
+        assert_eq!(tx.text("/setup/clock"), if trusted { "tsc" } else { "monotonic" });
         assert_eq!(tx.at("/gaps_ns/count"), 9_999, "{tx}");
         // All gaps together are the time from the first frame to the last.
         let sum = tx.at("/gaps_ns/mean").as_f64().unwrap() * 9_999.0;

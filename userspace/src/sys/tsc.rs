@@ -23,10 +23,15 @@ impl Source {
     /// That of this machine, the same for the whole life of the process.
     pub fn here() -> Self {
         static HERE: OnceLock<Source> = OnceLock::new();
-        *HERE.get_or_init(|| match fs::read_to_string(KERNELS_SOURCE) {
-            Ok(name) if cfg!(target_arch = "x86_64") && name.trim() == "tsc" => Self::Tsc,
+        *HERE.get_or_init(|| Self::beside(fs::read_to_string(KERNELS_SOURCE).ok().as_deref()))
+    }
+
+    /// That of a machine whose kernel has this clock source.
+    fn beside(kernels: Option<&str>) -> Self {
+        match kernels.map(str::trim) {
+            Some("tsc") if cfg!(target_arch = "x86_64") => Self::Tsc,
             _ => Self::Monotonic,
-        })
+        }
     }
 
     /// As Reports name it.
@@ -184,6 +189,15 @@ mod tests {
         // One reading in a thousand may have been taken apart by an interrupt.
         off.sort_unstable();
         assert!(off[off.len() * 999 / 1000] < 2_000, "{} ns off", off[off.len() * 999 / 1000]);
+    }
+
+    #[test]
+    fn a_counter_that_the_kernel_does_not_go_by_is_not_read() {
+        for kernels in [Some("kvm-clock\n"), Some("hpet\n"), Some("tsc-early\n"), Some(""), None] {
+            assert_eq!(Source::beside(kernels), Source::Monotonic, "{kernels:?}");
+        }
+        let trusted = if cfg!(target_arch = "x86_64") { Source::Tsc } else { Source::Monotonic };
+        assert_eq!(Source::beside(Some("tsc\n")), trusted);
     }
 
     #[test]
