@@ -7,8 +7,11 @@ use std::process::{Command, ExitCode};
 
 /// Where the C sources lie, relative to the package, so that no path of the build machine enters an object; and what
 /// each becomes.
-const SOURCES: [(&str, &str); 2] =
-    [("bpf/xsk_gen.bpf.c", "xsk_gen.bpf.o"), ("bpf/xsk_gen_build.bpf.c", "xsk_gen_build.bpf.o")];
+const SOURCES: [(&str, &str); 3] = [
+    ("bpf/xsk_gen.bpf.c", "xsk_gen.bpf.o"),
+    ("bpf/xsk_gen_bound.bpf.c", "xsk_gen_bound.bpf.o"),
+    ("bpf/xsk_gen_build.bpf.c", "xsk_gen_build.bpf.o"),
+];
 
 const NO_CLANG: &str = "clang compiles the XDP programs: install it (Debian, Ubuntu: apt install clang; Fedora: \
                         dnf install clang; Arch: pacman -S clang), or name it with the variable CLANG";

@@ -32,7 +32,8 @@ _Static_assert(sizeof(struct xsk_gen_probe) == 18, "a probe fits a 64-byte IPv4 
 /* Index of each counter in a queue's row. Two sums hold:
  *   frames       = ours + taken + passed + malformed + unsupported
  *   ours + taken = redirected + no_socket + counted + control + no_room
- * Of taken there are only frames that were redirected or counted: one without a socket is passed, and counts as that. */
+ * Of taken there are only frames that were redirected or counted: one without a socket is passed, and counts as that.
+ * Hashed and untimed are of the frames that were stamped by a program that is bound to its device. */
 enum xsk_gen_counter {
 	XSK_GEN_OURS,
 	XSK_GEN_REDIRECTED,
@@ -46,6 +47,8 @@ enum xsk_gen_counter {
 	XSK_GEN_TAKEN,
 	XSK_GEN_TAKEN_BYTES,
 	XSK_GEN_NO_ROOM,
+	XSK_GEN_HASHED,
+	XSK_GEN_UNTIMED,
 	XSK_GEN_COUNTERS /* how many there are */
 };
 
@@ -54,7 +57,7 @@ struct xsk_gen_queue {
 	__u64 counter[XSK_GEN_COUNTERS];
 };
 
-_Static_assert(sizeof(struct xsk_gen_queue) == 12 * sizeof(__u64), "userspace reads a row as [u64; 12]");
+_Static_assert(sizeof(struct xsk_gen_queue) == 14 * sizeof(__u64), "userspace reads a row as [u64; 14]");
 
 /* Shapes that can be told: userspace has a stream file's, each with its outermost tag and without. */
 #define XSK_GEN_MAX_SHAPES 128

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR MIT)
-/* The XDP programs: what becomes of a frame, and which counter says so. Which frames are taken is match.h's. */
+/* The XDP programs: what becomes of a frame, and which counter says so. Which frames are taken is match.h's, what the device
+ * knows of one metadata.h's. */
 #include <linux/bpf.h>
 #include <stdbool.h>
 
@@ -7,6 +8,7 @@
 
 #include "layouts.h"
 #include "match.h"
+#include "metadata.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
@@ -33,11 +35,13 @@ static __always_inline int pass_control(struct xsk_gen_queue *q)
 	return XDP_PASS;
 }
 
-/* Puts the time in front of a frame that a socket is to have. False where there is no room: XDP leaves 256 bytes of it, and
+/* Puts the times in front of a frame that a socket is to have. False where there is no room: XDP leaves 256 bytes of it, and
  * other programs may have used them. */
-static __always_inline bool stamp(struct xdp_md *ctx)
+static __always_inline bool stamp(struct xdp_md *ctx, struct xsk_gen_queue *q)
 {
 	struct xsk_gen_stamp *at;
+	/* First: some drivers keep what they know in front of the frame. */
+	__u64 nic_ns = read_metadata(ctx, q);
 
 	if (bpf_xdp_adjust_head(ctx, -(int)sizeof(*at)))
 		return false;
@@ -45,7 +49,7 @@ static __always_inline bool stamp(struct xdp_md *ctx)
 	if ((void *)(at + 1) > (void *)(long)ctx->data_end)
 		return false;
 	at->xdp_ns = bpf_ktime_get_ns();
-	at->nic_ns = 0;
+	at->nic_ns = nic_ns;
 	return true;
 }
 
@@ -55,7 +59,7 @@ static __always_inline int to_socket(struct xdp_md *ctx, struct xsk_gen_queue *q
 	/* The flags say what to return when the map has no such entry: one look-up instead of two. */
 	int verdict = bpf_redirect_map(&xsks, queue, XDP_DROP);
 
-	if (verdict == XDP_REDIRECT && (!cfg.stamp || stamp(ctx))) {
+	if (verdict == XDP_REDIRECT && (!cfg.stamp || stamp(ctx, q))) {
 		q->counter[XSK_GEN_REDIRECTED]++;
 		return verdict;
 	}
@@ -81,7 +85,7 @@ static __always_inline int take(struct xdp_md *ctx, struct xsk_gen_queue *q, __u
 
 	if (!cfg.count_only) {
 		verdict = bpf_redirect_map(&xsks, queue, XDP_PASS);
-		if (verdict != XDP_REDIRECT || (cfg.stamp && !stamp(ctx))) {
+		if (verdict != XDP_REDIRECT || (cfg.stamp && !stamp(ctx, q))) {
 			q->counter[XSK_GEN_PASSED]++;
 			return XDP_PASS;
 		}

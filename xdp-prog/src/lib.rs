@@ -76,6 +76,10 @@ pub enum Counter {
     TakenBytes,
     /// Probes dropped because the frame had no room for its stamp.
     NoRoom,
+    /// By the device-bound program: frames that the device hashed by their headers.
+    Hashed,
+    /// By the same: frames for which the device has no time of receipt.
+    Untimed,
 }
 
 impl Counter {
@@ -93,11 +97,13 @@ impl Counter {
         Self::Taken,
         Self::TakenBytes,
         Self::NoRoom,
+        Self::Hashed,
+        Self::Untimed,
     ];
 }
 
 /// Counters in a row.
-pub const COUNTERS: usize = 12;
+pub const COUNTERS: usize = 14;
 
 /// "XG": the first two bytes of a probe.
 pub const MAGIC: u16 = 0x5847;
@@ -131,6 +137,9 @@ struct Aligned<B: ?Sized>(B);
 
 static OBJECT: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/xsk_gen.bpf.o")));
 
+static BOUND_OBJECT: &Aligned<[u8]> =
+    &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/xsk_gen_bound.bpf.o")));
+
 static BUILD_OBJECT: &Aligned<[u8]> =
     &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/xsk_gen_build.bpf.o")));
 
@@ -138,6 +147,13 @@ static BUILD_OBJECT: &Aligned<[u8]> =
 #[must_use]
 pub fn build_object() -> &'static [u8] {
     &BUILD_OBJECT.0
+}
+
+/// The same programs as [`object`] for one device alone, whose driver they ask what it knows of a frame: an ELF object,
+/// aligned to 8 bytes. It calls kernel functions, and must be loaded for that device.
+#[must_use]
+pub fn bound_object() -> &'static [u8] {
+    &BOUND_OBJECT.0
 }
 
 /// The compiled programs: an ELF object, aligned to 8 bytes.
@@ -227,13 +243,15 @@ mod tests {
     }
 
     #[test]
-    fn the_object_is_an_aligned_elf_that_names_no_folder_of_the_build() {
-        assert!(object().starts_with(b"\x7fELF"));
-        assert_eq!(object().as_ptr().align_offset(8), 0);
-        for folder in
-            [env!("CARGO_MANIFEST_DIR"), env!("OUT_DIR").split("/build/").next().expect("a first part")]
-        {
-            assert!(!object().windows(folder.len()).any(|window| window == folder.as_bytes()), "{folder}");
+    fn each_object_is_an_aligned_elf_that_names_no_folder_of_the_build() {
+        let folders =
+            [env!("CARGO_MANIFEST_DIR"), env!("OUT_DIR").split("/build/").next().expect("a first part")];
+        for object in [object(), bound_object()] {
+            assert!(object.starts_with(b"\x7fELF"));
+            assert_eq!(object.as_ptr().align_offset(8), 0);
+            for folder in folders {
+                assert!(!object.windows(folder.len()).any(|window| window == folder.as_bytes()), "{folder}");
+            }
         }
     }
 }

@@ -97,6 +97,7 @@ impl RxArgs {
             ("--hugepages", self.sockets.hugepages),
             ("--busy-poll", self.sockets.busy_poll),
             ("--latency-sample", self.timing.latency_sample.is_some()),
+            ("--timestamps", self.timing.timestamps.is_some()),
         ];
         let given = if self.sink.count_only { &others[..] } else { &[] };
         validate_without(given, "--count-only opens no socket", "leave out --count-only, or this flag")
@@ -106,13 +107,14 @@ impl RxArgs {
     pub(super) fn into_config(self) -> Result<RxConfig, ConfigError> {
         let (rings, batch) = self.sockets.rings(DEFAULT_RX_RING)?;
         let matches = self.matches()?;
+        let modes = self.sockets.modes(self.replace)?;
         Ok(RxConfig {
             role: Role::Sink,
             out: None,
             iface: self.iface.map(|name| validate_iface("--iface", &name)).transpose()?,
             placement: self.sockets.placement()?,
             rings,
-            modes: self.sockets.modes(self.replace)?,
+            modes,
             count: validate_count(self.count.as_deref())?,
             duration: validate_span("--duration", self.duration.as_deref())?,
             idle_timeout: validate_span("--idle-timeout", self.idle_timeout.as_deref())?,
@@ -120,6 +122,7 @@ impl RxArgs {
             recording: self.recording.recording(self.sink.count_only)?,
             verify: !self.probe.no_verify,
             timing: self.timing.timing()?,
+            timestamps: self.timing.timestamps(modes.xdp)?,
             matches,
             streams: self.headers.of_sink()?,
             answer: validate_answer(self.answer.as_deref())?,

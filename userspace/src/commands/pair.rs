@@ -6,7 +6,7 @@ use super::placement;
 use super::privileges::{self, Needs};
 use super::rx::{Sink, UntilEnd};
 use super::tx::{KnownPeer, Sender};
-use crate::config::{DEFAULT_RX_RING, Match, Role, RxConfig, TxConfig};
+use crate::config::{DEFAULT_RX_RING, Match, Role, RxConfig, TimestampChoice, TxConfig};
 use crate::finding::{Code, Finding, Severity};
 use crate::host::{InterfaceFacts, process};
 use crate::report::Report;
@@ -59,6 +59,7 @@ fn sink_of(config: &TxConfig, iface: &str) -> RxConfig {
         recording: None,
         verify: config.verify,
         timing: Some(NonZeroU32::MIN),
+        timestamps: TimestampChoice::default(),
         matches: Match::ours((!config.address.l2).then_some(config.address.port)),
         streams: Some(config.streams.clone()),
         answer: Vec::new(),

@@ -54,4 +54,4 @@ pub use spacing::{Spacing, validate_spacing};
 pub use stream_file::read_streams;
 pub use stream_plan::{MAX_STREAMS, StreamPlan, StreamSet, validate_numbered};
 pub use time::{LEAST_INTERVAL, validate_interval, validate_span, validate_wait};
-pub use timing::validate_timing;
+pub use timing::{TimestampChoice, validate_timestamps, validate_timing};

@@ -2,6 +2,7 @@
 
 use super::{
     Addressing, ConfigError, Match, Modes, Output, Placement, Recording, Replay, Rings, Spacing, StreamSet,
+    TimestampChoice,
 };
 use crate::units::{Nanos, RateSpec};
 use macaddr::MacAddr6;
@@ -124,6 +125,8 @@ pub struct RxConfig {
     pub verify: bool,
     /// One frame in how many is timed, by a hash of its number; None for none at all.
     pub timing: Option<NonZeroU32>,
+    /// Who takes their times of arrival.
+    pub timestamps: TimestampChoice,
     /// Which frames are taken.
     pub matches: Match,
     /// The sender's streams, where they are known: a sink must be told where their probes lie.

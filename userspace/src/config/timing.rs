@@ -1,8 +1,9 @@
-//! Which frames a sink times, made valid.
+//! Which frames a sink times, and who takes their time of arrival, made valid.
 
-use super::ConfigError;
 use super::number::Whole;
+use super::{ConfigError, XdpChoice};
 use std::num::NonZeroU32;
+use std::str::FromStr;
 
 const SAMPLE: Whole = Whole {
     flag: "--latency-sample",
@@ -11,6 +12,52 @@ const SAMPLE: Whole = Whole {
     why: "one frame in so many is timed",
     remedy: "--latency-sample 1/100, or leave it out to time every frame",
 };
+
+/// Who takes the time at which a frame arrives, besides the worker.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TimestampChoice {
+    /// The XDP program, and the NIC where it may have times for it.
+    #[default]
+    Auto,
+    /// Both, or the run is refused.
+    Nic,
+    /// The XDP program.
+    Xdp,
+    /// Nobody.
+    Off,
+}
+
+impl TimestampChoice {
+    /// The names on the command line.
+    pub const NAMES: [&str; 4] = ["auto", "nic", "xdp", "off"];
+}
+
+impl FromStr for TimestampChoice {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "nic" => Ok(Self::Nic),
+            "xdp" => Ok(Self::Xdp),
+            "off" => Ok(Self::Off),
+            _ => Err(ConfigError::new("--timestamps", text, "no such choice", Self::NAMES.join(", "))),
+        }
+    }
+}
+
+/// Refuses times of the NIC where the program is to run in the stack, which does not know them.
+///
+/// # Errors
+/// Both were demanded.
+pub fn validate_timestamps(text: Option<&str>, xdp: XdpChoice) -> Result<TimestampChoice, ConfigError> {
+    let choice = text.map_or(Ok(TimestampChoice::Auto), str::parse)?;
+    if choice == TimestampChoice::Nic && xdp == XdpChoice::Generic {
+        let what = "only a program in the driver is told the times of the NIC";
+        return Err(ConfigError::new("--timestamps", "nic", what, "leave --xdp-mode generic out"));
+    }
+    Ok(choice)
+}
 
 /// One frame in how many is timed: every one without a text, none at all where that is asked for.
 ///
@@ -39,6 +86,17 @@ mod tests {
         }
         assert_eq!(validate_timing(false, None), Ok(Some(NonZeroU32::MIN)));
         assert_eq!(validate_timing(true, None), Ok(None));
+    }
+
+    #[test]
+    fn every_source_of_times_has_its_name_and_the_nics_needs_the_driver() {
+        let read = |text| validate_timestamps(text, XdpChoice::Auto);
+        assert!(TimestampChoice::NAMES.iter().all(|name| read(Some(name)).is_ok()));
+        assert_eq!((read(None), read(Some("off"))), (Ok(TimestampChoice::Auto), Ok(TimestampChoice::Off)));
+        assert_eq!(read(Some("ptp")).unwrap_err().flag, "--timestamps ptp");
+        let refused = validate_timestamps(Some("nic"), XdpChoice::Generic).unwrap_err();
+        assert!(refused.remedy.contains("--xdp-mode"), "{refused:?}");
+        assert!(validate_timestamps(Some("nic"), XdpChoice::Native).is_ok());
     }
 
     #[test]

@@ -135,7 +135,8 @@ impl<P: Inlet> RxWorker<P> {
             match spec.inspector.inspect(frame.bytes) {
                 Inspected::Probe { probe, at } if book.admits(&probe, latch, now) => {
                     (counts, lies) = (true, at);
-                    let at = Arrival { stamp: frame.xdp_ns.map(Nanos), now, clock_id: spec.clock_id };
+                    let (stamp, nic) = (frame.xdp_ns.map(Nanos), frame.nic_ns.map(Nanos));
+                    let at = Arrival { stamp, nic, now, clock_id: spec.clock_id };
                     let seen = book.open.probe(&probe, frame.wire_len, at, latch);
                     leaves = P::ECHOES && book.open.echo.lets_go(seen, P::ONWARD);
                 }

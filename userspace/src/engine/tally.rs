@@ -298,7 +298,7 @@ mod tests {
         let mut tally = RxTally::new(1, Some(7), Some(0));
         for space in 0..MAX_SPACES {
             let probe = Probe { run: 7, stream: StreamId::new(space, true), seq: 0, clock: 0, sent: 0 };
-            tally.probe(&probe, 60, Arrival { stamp: None, now: Nanos(1), clock_id: 0 }, latch);
+            tally.probe(&probe, 60, Arrival { stamp: None, nic: None, now: Nanos(1), clock_id: 0 }, latch);
         }
         tally.close();
         tally

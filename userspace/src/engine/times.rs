@@ -16,9 +16,11 @@ pub const MAX_FOLLOWED_SPACES: u16 = 64;
 pub(super) struct Arrival {
     /// When the XDP program saw it, where that says so.
     pub stamp: Option<Nanos>,
+    /// When the NIC received it, by its own clock, where that says so.
+    pub nic: Option<Nanos>,
     /// When the worker took it.
     pub now: Nanos,
-    /// Name of the clock of both.
+    /// Name of the clock of program and worker.
     pub clock_id: u16,
 }
 
@@ -33,6 +35,8 @@ pub struct Times {
     pub ring_wait: Latency,
     /// From the arrival of a frame of the run to that of the next on the same queue, whatever the frames are.
     pub gaps: Latency,
+    /// The same by the NIC's clock, between frames that both bear its time.
+    pub nic_gaps: Latency,
     /// How much the latency changes from frame to frame, filled when the times are closed.
     pub jitter: MeanJitter,
     /// Probes stamped by another clock.
@@ -41,9 +45,10 @@ pub struct Times {
     pub negative: u64,
     /// Arrival of the last frame.
     last: Option<Nanos>,
-    /// The three tables once the times are closed: those of a run that is over would take 600 KB for as long as the sink
+    last_nic: Option<Nanos>,
+    /// The four tables once the times are closed: those of a run that is over would take 800 KB for as long as the sink
     /// runs.
-    packed: [PackedLatency; 3],
+    packed: [PackedLatency; 4],
     /// One-way latency of the sequence spaces that are followed, by number, once other workers' times are merged.
     pub spaces: BTreeMap<u16, Latency>,
     /// The same once the times are closed.
@@ -68,18 +73,20 @@ impl Times {
             latency: table(),
             ring_wait: table(),
             gaps: table(),
+            nic_gaps: table(),
             jitter: MeanJitter::default(),
             foreign_clock: 0,
             negative: 0,
             last: None,
-            packed: <[PackedLatency; 3]>::default(),
+            last_nic: None,
+            packed: <[PackedLatency; 4]>::default(),
             spaces: BTreeMap::new(),
             packed_spaces: BTreeMap::new(),
         }
     }
 
     /// Bytes of all tables that the times of one run can take on a worker.
-    pub const MOST_BYTES: u64 = 3 * TABLE_BYTES + MAX_FOLLOWED_SPACES as u64 * COARSE_TABLE_BYTES;
+    pub const MOST_BYTES: u64 = 4 * TABLE_BYTES + MAX_FOLLOWED_SPACES as u64 * COARSE_TABLE_BYTES;
 
     /// The times of space `number` of so many; None where the sender has not told. The only one has no latency of its own.
     pub(super) fn open(&self, number: u16, spaces: Option<u16>) -> SpaceTimes {
@@ -94,6 +101,7 @@ impl Times {
         let Some(sampling) = self.sampling else { return };
         let arrived = at.stamp.unwrap_or(at.now);
         let before = self.last.replace(arrived);
+        let nic_before = std::mem::replace(&mut self.last_nic, at.nic);
         let ours = probe.clock == at.clock_id;
         self.foreign_clock += u64::from(!ours);
         if !sampling.takes(|| hash(probe.run.into(), number(probe))) {
@@ -101,6 +109,9 @@ impl Times {
         }
         if let Some(before) = before {
             self.gaps.record((arrived - before).0);
+        }
+        if let (Some(before), Some(nic)) = (nic_before, at.nic) {
+            self.nic_gaps.record((nic - before).0);
         }
         if let Some(stamp) = at.stamp {
             self.ring_wait.record((at.now - stamp).0);
@@ -123,13 +134,13 @@ impl Times {
             self.jitter.add(&space.jitter);
             self.packed_spaces.extend(space.latency.map(|latency| (number, latency.pack())));
         }
-        let tables = [&mut self.latency, &mut self.ring_wait, &mut self.gaps];
+        let tables = [&mut self.latency, &mut self.ring_wait, &mut self.gaps, &mut self.nic_gaps];
         self.packed = tables.map(|table| std::mem::replace(table, Latency::none()).pack());
     }
 
     /// Adds what another worker has closed of the same run.
     pub(super) fn merge(&mut self, other: &Self) {
-        let tables = [&mut self.latency, &mut self.ring_wait, &mut self.gaps];
+        let tables = [&mut self.latency, &mut self.ring_wait, &mut self.gaps, &mut self.nic_gaps];
         tables.into_iter().zip(&other.packed).for_each(|(table, packed)| table.unpack(packed));
         for (number, packed) in &other.packed_spaces {
             self.spaces.entry(*number).or_insert_with(Latency::coarse).unpack(packed);

@@ -89,6 +89,8 @@ pub enum Code {
     NoSocket,
     /// Frames had no room in front of them for the XDP program's stamp.
     NoStampRoom,
+    /// Frames bore no time of receipt by the NIC, which was asked for it.
+    NicTimesAbsent,
     /// Frames were lost because the receiver did not keep up.
     ReceiverSlow,
     /// Frames were lost and no counter says where.

@@ -28,6 +28,7 @@ pub fn facts(name: &str, ifindex: u32) -> InterfaceFacts {
         numa_node: None,
         xdp_features: None,
         zero_copy_chunks: None,
+        rx_metadata: None,
         xdp_program: None,
         ipv4: None,
         ipv6: None,

@@ -2,7 +2,7 @@
 
 use super::address::{self, Address};
 use super::link::{self, By, Link};
-use super::netdev::{self, XdpFeatures};
+use super::netdev::{self, RxMetadata, XdpFeatures};
 use super::refused::refused;
 use super::sysfs::SysfsInterface;
 use super::unknown_name::unknown_interface;
@@ -70,6 +70,8 @@ pub struct InterfaceFacts {
     /// Chunks of packet memory that the driver lets a frame take in zero-copy mode; None where it has no such mode, or the
     /// kernel does not tell (before 6.6).
     pub zero_copy_chunks: Option<u32>,
+    /// What the driver tells an XDP program of a frame; None where the kernel does not tell (before 6.6).
+    pub rx_metadata: Option<RxMetadata>,
     /// Id of an attached XDP program.
     pub xdp_program: Option<u32>,
     /// Its first global IPv4 address.
@@ -121,6 +123,7 @@ impl InterfaceFacts {
             speed_bps: ethtool::speed_bps(link.ifindex),
             xdp_features: xdp.map(|xdp| xdp.features),
             zero_copy_chunks: xdp.and_then(|xdp| xdp.zero_copy_chunks),
+            rx_metadata: xdp.and_then(|xdp| xdp.rx_metadata),
             ipv4: address::first_ipv4(addresses, link.ifindex),
             ipv6: address::first_ipv6(addresses, link.ifindex),
             driver,

@@ -33,4 +33,4 @@ pub mod vlan;
 
 pub use counters::{CrossCheck, DeviceCounters, cross_check};
 pub use interface::InterfaceFacts;
-pub use netdev::XdpFeatures;
+pub use netdev::{RxMetadata, XdpFeatures};

@@ -27,6 +27,19 @@ bitflags! {
     }
 }
 
+bitflags! {
+    /// What a driver tells an XDP program of a frame: enum netdev_xdp_rx_metadata of the same file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct RxMetadata: u64 {
+        /// When the device received it.
+        const TIMESTAMP = 1;
+        /// Its RSS hash.
+        const HASH = 1 << 1;
+        /// Its VLAN tag.
+        const VLAN_TAG = 1 << 2;
+    }
+}
+
 /// What a driver says of XDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct XdpAbilities {
@@ -34,6 +47,8 @@ pub struct XdpAbilities {
     pub features: XdpFeatures,
     /// Chunks that a frame may take in zero-copy mode; None where it has none, or the kernel does not tell (before 6.6).
     pub zero_copy_chunks: Option<u32>,
+    /// What it tells a program of a frame; None where the kernel does not tell (before 6.6).
+    pub rx_metadata: Option<RxMetadata>,
 }
 
 /// What the driver can do with XDP; None where the kernel does not tell.
@@ -45,7 +60,8 @@ pub fn xdp_abilities(ifindex: u32) -> Option<XdpAbilities> {
     let mut reply = socket.request(&request).ok()?;
     let device = reply.recv_one().ok()?;
     let features = XdpFeatures::from_bits_retain(device.get_xdp_features().ok()?);
-    Some(XdpAbilities { features, zero_copy_chunks: device.get_xdp_zc_max_segs().ok() })
+    let rx_metadata = device.get_xdp_rx_metadata_features().ok().map(RxMetadata::from_bits_retain);
+    Some(XdpAbilities { features, zero_copy_chunks: device.get_xdp_zc_max_segs().ok(), rx_metadata })
 }
 
 /// Queues in use, by direction.

@@ -1,7 +1,7 @@
 //! The first lines of a run: where, in which modes, and what is offered.
 
-use super::words::{UNKNOWN, kind, list, plural, scaled, seconds, xdp_mode, xsk_mode};
-use crate::report::{Arrivals, Interface, Offered, OfferedPcap, Setup, XskModeUsed};
+use super::words::{UNKNOWN, kind, list, plural, scaled, seconds, timestamps, xdp_mode, xsk_mode};
+use crate::report::{Arrivals, Interface, Offered, OfferedPcap, Setup, Timestamps, XskModeUsed};
 use crate::units::{grouped, si};
 
 /// A title and labelled lines, each ended by a line feed: the interface, the modes obtained, the workers, and the
@@ -12,6 +12,9 @@ pub fn header(command: &str, interface: &Interface, setup: &Setup, offered: Opti
     let mut line = |label: &str, what: String| out.push_str(&labelled(label, &what));
     line("modes", modes(setup));
     line("workers", workers(setup));
+    if let Some(Timestamps { source, why }) = &setup.timestamps {
+        line("times", format!("{}: {why}", timestamps(*source)));
+    }
     line("offered", offered.map_or_else(|| UNKNOWN.to_owned(), load));
     if let Some(addresses) = offered.and_then(addresses) {
         line("", addresses);

@@ -1,6 +1,6 @@
 //! Figures and enumerations in words, with `unknown` for what is not there.
 
-use crate::report::{Kind, PathVerdict, XdpModeUsed, XskModeUsed};
+use crate::report::{Kind, PathVerdict, TimestampSource, XdpModeUsed, XskModeUsed};
 use crate::units::{grouped, si, span};
 
 /// What stands for a figure that this side cannot know.
@@ -65,6 +65,14 @@ pub(super) const fn xdp_mode(mode: XdpModeUsed) -> &'static str {
         XdpModeUsed::Native => "native XDP",
         XdpModeUsed::Generic => "generic XDP",
         XdpModeUsed::None => "no XDP program",
+    }
+}
+
+pub(super) const fn timestamps(source: TimestampSource) -> &'static str {
+    match source {
+        TimestampSource::Nic => "NIC and XDP program",
+        TimestampSource::Xdp => "XDP program",
+        TimestampSource::None => "none",
     }
 }
 

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct GapsNs {
     /// Between what: `arrival` or `departure`.
     pub kind: GapsKind,
-    /// Whose clock took the times: `xdp-rx`, one time a frame, or `userspace`, one time a turn: frames that a worker took
-    /// or sent in one turn are then no gap apart.
+    /// Whose clock took the times: `nic-rx`, where the NIC timed every frame, or `xdp-rx`, one time a frame as well, or
+    /// `userspace`, one time a turn: frames that a worker took or sent in one turn are then no gap apart.
     pub clock: String,
     /// Gaps; where a sample of the frames was timed, those in front of one of it.
     pub count: u64,

@@ -15,7 +15,10 @@ pub use gaps::{GapsKind, GapsNs};
 pub use latency::{DelayVariationNs, LatencyKind, LatencyNs, StreamLatencyNs};
 pub use offered::{Arrivals, Offered, OfferedPcap};
 pub use reflected::Reflected;
-pub use setup::{Engine, Host, Interface, Kind, Napi, Path, PathVerdict, Setup, XdpModeUsed, XskModeUsed};
+pub use setup::{
+    Engine, Host, Interface, Kind, Napi, Path, PathVerdict, Setup, TimestampSource, Timestamps, XdpModeUsed,
+    XskModeUsed,
+};
 pub use wait::WaitNs;
 
 use crate::finding::{Finding, Severity};

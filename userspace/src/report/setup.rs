@@ -157,6 +157,30 @@ pub struct Setup {
     pub hugepages: bool,
     /// The interface's NAPI settings; null where unknown.
     pub napi: Option<Napi>,
+    /// Who took the times at which frames arrived; null where none are received.
+    #[serde(default)]
+    pub timestamps: Option<Timestamps>,
+}
+
+/// Who took the times at which frames arrived, besides the worker. Each figure names its own clock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Timestamps {
+    /// The best that frames bore.
+    pub source: TimestampSource,
+    /// What it rests on, or why there is none better.
+    pub why: String,
+}
+
+/// Who takes times of arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TimestampSource {
+    /// The NIC as well as the XDP program, for some frames at least.
+    Nic,
+    /// The XDP program.
+    Xdp,
+    /// Nobody.
+    None,
 }
 
 /// NAPI settings of the interface.

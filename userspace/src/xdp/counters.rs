@@ -33,6 +33,10 @@ pub struct QueueCounters {
     pub taken_bytes: u64,
     /// Probes dropped because there was no room in front of the frame for its stamp.
     pub no_room: u64,
+    /// By the device-bound program, of the frames that went to sockets: hashed by the device, by their headers.
+    pub hashed: u64,
+    /// By the same: without a time of receipt by the device.
+    pub untimed: u64,
 }
 
 impl QueueCounters {
@@ -64,6 +68,8 @@ impl QueueCounters {
             Counter::Taken => self.taken,
             Counter::TakenBytes => self.taken_bytes,
             Counter::NoRoom => self.no_room,
+            Counter::Hashed => self.hashed,
+            Counter::Untimed => self.untimed,
         })
     }
 
@@ -78,7 +84,7 @@ impl From<[u64; COUNTERS]> for QueueCounters {
     fn from(row: [u64; COUNTERS]) -> Self {
         let [ours, redirected, no_socket, counted, control, passed, malformed, unsupported, bytes, more @ ..] =
             row;
-        let [taken, taken_bytes, no_room] = more;
+        let [taken, taken_bytes, no_room, hashed, untimed] = more;
         Self {
             ours,
             redirected,
@@ -92,6 +98,8 @@ impl From<[u64; COUNTERS]> for QueueCounters {
             taken,
             taken_bytes,
             no_room,
+            hashed,
+            untimed,
         }
     }
 }
@@ -132,8 +140,8 @@ mod tests {
 
     #[test]
     fn a_sum_less_its_other_part_is_the_first_part() {
-        let first: QueueCounters = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].into();
-        let second: QueueCounters = [90, 80, 70, 60, 50, 40, 30, 20, 10, 5, 2, 1].into();
+        let first: QueueCounters = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14].into();
+        let second: QueueCounters = [90, 80, 70, 60, 50, 40, 30, 20, 10, 5, 2, 1, 3, 4].into();
         let both: QueueCounters = [first, second].into_iter().sum();
         assert_eq!(both - second, first);
         assert_eq!(both.frames(), 91 + 46 + 37 + 28 + 15);

@@ -61,20 +61,8 @@ impl Loaded {
 
     /// Attaches it, through a link or not at all.
     pub(super) fn attach(&mut self, target: Target<'_>) -> Result<(), Finding> {
-        let mut tries = 1;
-        let link = loop {
-            let refusal = match self.create_link(target)? {
-                Ok(link) => break link,
-                Err(refusal) => refusal,
-            };
-            let seen = look(target);
-            let went = seen.holder.is_none() && refusal.is_held();
-            if !went || tries == TRIES {
-                return Err(trouble::attach(target, &refusal, &seen));
-            }
-            tries += 1;
-            thread::sleep(PAUSE);
-        };
+        let link = persistently(target, || self.create_link(target))?
+            .map_err(|(refusal, seen)| trouble::attach(target, &refusal, &seen))?;
         // Where the kernel answers a link with "invalid", aya attaches by netlink instead, which would outlive us.
         match FdLink::try_from(link) {
             Ok(link) => self.link = Some(link),
@@ -116,6 +104,27 @@ impl Loaded {
         let fd = self.xdp()?.fd().map_err(|error| failed(Refusal::of_program(&error)))?;
         let detached = libbpf_rs::Xdp::new(fd.as_fd()).detach(index, flags);
         detached.map_err(|error| failed(Refusal::new(&error)))
+    }
+}
+
+/// Attaches by `create`, and tries again while what stood in its way is gone when one looks who it is.
+pub(super) fn persistently<T>(
+    target: Target<'_>,
+    mut create: impl FnMut() -> Result<Result<T, Refusal>, Finding>,
+) -> Result<Result<T, (Refusal, Seen)>, Finding> {
+    let mut tries = 1;
+    loop {
+        let refusal = match create()? {
+            Ok(created) => return Ok(Ok(created)),
+            Err(refusal) => refusal,
+        };
+        let seen = look(target);
+        let went = seen.holder.is_none() && refusal.is_held();
+        if !went || tries == TRIES {
+            return Ok(Err((refusal, seen)));
+        }
+        tries += 1;
+        thread::sleep(PAUSE);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Loads the XDP programs, attaches them so that they go when the process goes, and says who holds an interface.
 //! Knows no frame, no ring and no command; sockets are file descriptors to it.
 
+mod bound;
 mod counters;
 pub mod dry_run;
 mod hold;

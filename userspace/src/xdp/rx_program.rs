@@ -2,12 +2,13 @@
 //! what a probe says nor who reads the sockets.
 
 use super::AttachMode;
+use super::bound::Bound;
 use super::counters::QueueCounters;
-use super::loaded::Loaded;
+use super::loaded::{Loaded, persistently};
 use super::refusal::Refusal;
 use super::trouble::{self, Target};
 use crate::finding::Finding;
-use aya::maps::{MapData, MapError, PerCpuArray, XskMap};
+use aya::maps::{Map, MapData, MapError, PerCpuArray, XskMap};
 use std::os::fd::AsRawFd;
 use xdp_prog::{COUNTERS, COUNTERS_MAP, Config, MAX_SHAPES, RX_PROGRAM, SOCKETS_MAP, Shape};
 
@@ -62,6 +63,11 @@ impl RxOptions {
 #[derive(Debug)]
 pub struct RxProgram {
     loaded: Loaded,
+    /// The same for one device alone, while nothing has refused it.
+    bound: Option<Bound>,
+    refused: Option<String>,
+    /// Whether that one is the one that is or was attached last.
+    on_bound: bool,
     stamps: bool,
 }
 
@@ -72,7 +78,35 @@ impl RxProgram {
     /// `CapabilityMissing`, `KernelTooOld`, `NoMemory`, or `System` with the verifier's words.
     pub fn load(options: &RxOptions) -> Result<Self, Finding> {
         let loaded = Loaded::load(RX_PROGRAM, options.config(), &options.shapes, options.queues)?;
-        Ok(Self { loaded, stamps: options.stamp })
+        let (bound, refused, on_bound) = (None, None, false);
+        Ok(Self { loaded, bound, refused, on_bound, stamps: options.stamp })
+    }
+
+    /// Loads it beside a program that runs on the interface of that index alone, in native mode, and asks its driver when
+    /// the device received a frame and whether it hashed it. Where that one is refused, now or when it is attached,
+    /// [`RxProgram::metadata_refused`] says why, and the usual program does what it does without.
+    ///
+    /// # Errors
+    /// As [`RxProgram::load`].
+    pub fn load_with_metadata(options: &RxOptions, ifindex: u32) -> Result<Self, Finding> {
+        let mut program = Self::load(options)?;
+        match Bound::load(ifindex, options.config(), &options.shapes, options.queues) {
+            Ok(bound) => program.bound = Some(bound),
+            Err(refusal) => program.refused = Some(refusal.reason()),
+        }
+        Ok(program)
+    }
+
+    /// Whether the program that is attached, or was last, asks the driver what it knows of a frame.
+    #[must_use]
+    pub const fn reads_metadata(&self) -> bool {
+        self.on_bound
+    }
+
+    /// Why no program that does so could be had, although it was asked for.
+    #[must_use]
+    pub fn metadata_refused(&self) -> Option<&str> {
+        self.refused.as_deref()
     }
 
     /// Whether each frame in a socket has a [`xdp_prog::Stamp`] in front of it.
@@ -88,7 +122,23 @@ impl RxProgram {
     /// `XdpOccupied`, `NativeRefused`, `MtuAboveXdp`, `CapabilityMissing`, `InterfaceUnknown`, `NoMemory`,
     /// `KernelTooOld` or `System`; nothing stays attached then.
     pub fn attach(&mut self, ifindex: u32, iface: &str, mode: AttachMode) -> Result<(), Finding> {
-        self.loaded.attach(Target { ifindex, iface, mode })
+        let target = Target { ifindex, iface, mode };
+        self.on_bound = mode == AttachMode::Native && self.attach_bound(target)?;
+        if self.on_bound { Ok(()) } else { self.loaded.attach(target) }
+    }
+
+    /// Attaches the program that is bound to its device, where there is one: whether it is on. An interface that another
+    /// program holds refuses the usual one as well, which then says so.
+    fn attach_bound(&mut self, target: Target<'_>) -> Result<bool, Finding> {
+        let Some(bound) = &mut self.bound else { return Ok(false) };
+        match persistently(target, || Ok(bound.attach(target)))? {
+            Ok(()) => Ok(true),
+            Err((refusal, seen)) if refusal.is_held() => Err(trouble::attach(target, &refusal, &seen)),
+            Err((refusal, _)) => {
+                (self.bound, self.refused) = (None, Some(refusal.reason()));
+                Ok(false)
+            }
+        }
     }
 
     /// Gives the frames of ours that arrive on `queue` to an AF_XDP socket, which must be bound to that queue. The
@@ -100,7 +150,10 @@ impl RxProgram {
         let on = format!("queue {queue}");
         let failed =
             |error: MapError| trouble::map(&*on, "no socket can be set for it", &Refusal::new(&error));
-        let map = self.loaded.ebpf.map_mut(SOCKETS_MAP).ok_or_else(|| trouble::not_in_object(SOCKETS_MAP))?;
+        let map = match &mut self.bound {
+            Some(bound) if self.on_bound => &mut bound.sockets,
+            _ => self.loaded.ebpf.map_mut(SOCKETS_MAP).ok_or_else(|| trouble::not_in_object(SOCKETS_MAP))?,
+        };
         let mut sockets: XskMap<&mut MapData> = map.try_into().map_err(failed)?;
         if queue >= sockets.len() {
             return Err(trouble::queue_beyond(queue, sockets.len()));
@@ -109,21 +162,19 @@ impl RxProgram {
     }
 
     /// The counters of the first `queues` queues since the program was loaded: a row a queue, each the sum over CPUs.
-    /// A row costs a system call.
+    /// A row costs a system call, or two with a program that is bound to its device.
     ///
     /// # Errors
     /// `System` when the map cannot be read.
     pub fn counters(&self, queues: u32) -> Result<Vec<QueueCounters>, Finding> {
-        let failed =
-            |error: MapError| trouble::map(COUNTERS_MAP, "they cannot be read", &Refusal::new(&error));
         let map = self.loaded.ebpf.map(COUNTERS_MAP).ok_or_else(|| trouble::not_in_object(COUNTERS_MAP))?;
-        let rows: PerCpuArray<&MapData, [u64; COUNTERS]> = map.try_into().map_err(failed)?;
-        let row = |queue| {
-            rows.get(&queue, 0)
-                .map(|cpus| cpus.iter().copied().map(QueueCounters::from).sum())
-                .map_err(failed)
-        };
-        (0..queues.min(rows.len())).map(row).collect()
+        let mut rows = rows(map, queues)?;
+        if let Some(bound) = &self.bound {
+            // Of a run that changed the program both have counted.
+            let more = self::rows(&bound.counters, queues)?;
+            rows.iter_mut().zip(more).for_each(|(row, more)| *row = *row + more);
+        }
+        Ok(rows)
     }
 
     /// Whether the counters can be read at all: a row a CPU, whose number the kernel tells in sysfs only.
@@ -139,5 +190,16 @@ impl RxProgram {
     /// Takes the program off the interface; its counters stay readable.
     pub fn detach(&mut self) {
         self.loaded.detach();
+        self.bound.iter_mut().for_each(Bound::detach);
     }
+}
+
+/// The first rows of a map of counters.
+fn rows(map: &Map, queues: u32) -> Result<Vec<QueueCounters>, Finding> {
+    let failed = |error: MapError| trouble::map(COUNTERS_MAP, "they cannot be read", &Refusal::new(&error));
+    let rows: PerCpuArray<&MapData, [u64; COUNTERS]> = map.try_into().map_err(failed)?;
+    let row = |queue| {
+        rows.get(&queue, 0).map(|cpus| cpus.iter().copied().map(QueueCounters::from).sum()).map_err(failed)
+    };
+    (0..queues.min(rows.len())).map(row).collect()
 }

@@ -4,7 +4,7 @@ use super::Sink;
 use super::report::RunFacts;
 use crate::commands::queue_limited;
 use crate::engine::{MAX_FOLLOWED_SPACES, Times};
-use crate::measure::Sampling;
+use crate::measure::{Sampling, Summary};
 use crate::report::{
     Balance, GapsKind, GapsNs, LatencyKind, LatencyNs, Offered, StreamLatencyNs, StreamRow, WaitNs,
 };
@@ -19,6 +19,17 @@ pub struct Timed {
     pub ring_wait: Option<WaitNs>,
     /// Gaps between arrivals.
     pub gaps: Option<GapsNs>,
+}
+
+/// Gaps by the NIC's clock where it timed every frame, else by the one of the other figures.
+fn gaps(times: &Times, clock: &str) -> Option<GapsNs> {
+    let gaps = times.gaps.summary()?;
+    let every = |nic: &Summary| nic.count == gaps.count;
+    let (clock, gaps) = match times.nic_gaps.summary().filter(every) {
+        Some(nic) => ("nic-rx", nic),
+        None => (clock, gaps),
+    };
+    Some(GapsNs::new(GapsKind::Arrival, clock, gaps))
 }
 
 /// One program stamps all frames or none, so that one clock timed them all.
@@ -44,7 +55,7 @@ pub fn timed(
         latency_absent: latency.is_none().then(|| absent.to_owned()),
         latency,
         ring_wait: ring_wait.map(WaitNs::from),
-        gaps: times.gaps.summary().map(|summary| GapsNs::new(GapsKind::Arrival, clock, summary)),
+        gaps: gaps(times, clock),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Which frames a sink takes, told to the program, to the workers and to the user. Knows a configuration; knows no
 //! socket and no figure.
 
-use crate::config::{Match, Role, RxConfig};
+use super::stamps;
+use crate::config::{Match, RxConfig};
 use crate::finding::{Code, Finding, Severity};
 use crate::frame::probe::Way;
 use crate::frame::{Inspector, Shape};
@@ -23,8 +24,7 @@ pub fn options(config: &RxConfig) -> RxOptions {
         ether_type,
         any,
         count_only: config.count_only,
-        // What a reflector sends back is the frame alone.
-        stamp: !config.count_only && config.role == Role::Sink,
+        stamp: stamps::stamps(config),
         back: false,
         queues: xdp::MAX_QUEUES,
     }

@@ -16,6 +16,7 @@ mod redirect;
 mod redirected;
 mod report;
 mod shift;
+mod stamps;
 mod talk;
 mod trouble;
 mod vlan;
@@ -48,7 +49,7 @@ use crate::host::choose::choose_rx_interface;
 use crate::report::{Report, XskModeUsed};
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
-use crate::xdp::{AttachMode, RxProgram};
+use crate::xdp::AttachMode;
 use crate::xsk::XskRx;
 use std::io::{self, IsTerminal};
 use std::net::IpAddr;
@@ -128,9 +129,11 @@ impl<'a> Sink<'a> {
         if !config.output.quiet {
             tell(takes_all.as_slice());
         }
-        let program = RxProgram::load(&matching::options(config))?;
+        let program = stamps::load(config, &facts, &matching::options(config))?;
         program.check_counters()?;
         let mut attached = attach(config.modes, &facts, program, interrupt)?;
+        let remark = stamps::check(config, &facts, &attached)?;
+        attached.notes.extend(remark);
         // Some drivers change their queues when a program comes: what counts is what is there now.
         let facts = InterfaceFacts::read(&facts.name)?;
         let seats = means::seats(config, &facts)?;

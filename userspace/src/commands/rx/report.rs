@@ -4,7 +4,7 @@ use super::fall_back::Swap;
 use super::heard::{Heard, Totals as Sent};
 use super::readings::Window;
 use super::redirected::take_tallies;
-use super::{Aftermath, Sink, attach, books, latency};
+use super::{Aftermath, Sink, attach, books, latency, stamps};
 use crate::commands::cross_check::{self, Comparison};
 use crate::commands::report_parts::{self, Volume};
 use crate::commands::rx::trouble;
@@ -166,7 +166,7 @@ fn one(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, intervals: Ve
         host: machine::host(),
         interface: (&sink.facts).into(),
         path: crate::host::kind::path(&sink.facts),
-        setup: setup(sink, &cores),
+        setup: setup(sink, run, &cores),
         offered,
         totals: totals(sink, run, &volume),
         rates: report_parts::rates(volume, time, sink.facts.line_speed_bps()),
@@ -249,7 +249,7 @@ fn sizes(run: &RunFacts<'_>) -> Vec<SizeRow> {
     rows.map(|(from_bytes, to_bytes, frames)| SizeRow { from_bytes, to_bytes, frames }).collect()
 }
 
-fn setup(sink: &Sink<'_>, cores: &[u32]) -> Setup {
+fn setup(sink: &Sink<'_>, run: &RunFacts<'_>, cores: &[u32]) -> Setup {
     let memory = sink.memory;
     Setup {
         xdp_mode: attach::mode_used(sink.attached.mode),
@@ -267,6 +267,7 @@ fn setup(sink: &Sink<'_>, cores: &[u32]) -> Setup {
         chunks: memory.chunks,
         hugepages: memory.hugepages,
         napi: napi::settings(&sink.facts),
+        timestamps: Some(stamps::used(sink.config, &sink.facts, &sink.attached, &run.xdp)),
     }
 }
 
@@ -280,5 +281,6 @@ fn device_counters(sink: &Sink<'_>, run: &RunFacts<'_>) -> (DeviceCounters, Opti
     };
     let (mut counters, disagreement) = cross_check::compare(&sink.facts, run.window.device, of);
     counters.counters.extend(report_parts::named_counters(&run.xdp, &run.drops));
+    counters.counters.extend(stamps::counters(&sink.attached, &run.xdp));
     (counters, disagreement)
 }

@@ -1,9 +1,9 @@
 //! What went wrong in a run, as findings on the sink's side.
 
 use super::books::device_drops;
-use super::faults;
 use super::report::RunFacts;
 use super::{Aftermath, Sink};
+use super::{faults, stamps};
 use crate::commands::report_parts;
 use crate::engine::MAX_RUNS;
 use crate::finding::{Code, Finding, Severity};
@@ -23,6 +23,7 @@ pub fn find(sink: &Sink<'_>, aftermath: &Aftermath, run: &RunFacts<'_>, report: 
     found.extend(unexplained(sink, run, report));
     found.extend(no_socket(sink, run));
     found.extend(no_stamp_room(sink, run));
+    found.extend(stamps::none_came(sink.config, &sink.facts, &sink.attached, &run.xdp));
     found.extend(bad_frames(sink, run));
     let failed = aftermath.outcomes.iter().find_map(|outcome| outcome.error.as_ref());
     found.extend(failed.map(|error| report_parts::port_failed(&sink.facts.name, "receiving", error)));

@@ -140,6 +140,7 @@ fn setup(sender: &Sender<'_>, cores: &[u32]) -> Setup {
         chunks: sender.memory.chunks,
         hugepages: sender.memory.hugepages,
         napi: napi::settings(&sender.facts),
+        timestamps: sender.trip.as_ref().map(|_| trip::timestamps()),
     }
 }
 

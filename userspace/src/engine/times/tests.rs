@@ -14,7 +14,7 @@ fn probe(space: u16, seq: u32, sent: u64) -> Probe {
 }
 
 fn at(now: u64) -> Arrival {
-    Arrival { stamp: None, now: Nanos(now), clock_id: CLOCK }
+    Arrival { stamp: None, nic: None, now: Nanos(now), clock_id: CLOCK }
 }
 
 /// What one worker makes of these, closed and merged as the Report has it.
@@ -93,6 +93,22 @@ fn stamps_of_arrival_are_what_counts_where_there_are_any() {
     assert_eq!(times.latency.summary().unwrap().max, 70);
     assert_eq!(times.gaps.summary().unwrap().max, 20);
     assert_eq!(times.ring_wait.summary().unwrap().max, 850);
+}
+
+#[test]
+fn gaps_by_the_nics_clock_are_between_frames_that_both_bear_its_time() {
+    let seen = |seq, nic: Option<u64>| {
+        let at = Arrival { stamp: Some(Nanos(500)), nic: nic.map(Nanos), ..at(1_000) };
+        (probe(0, seq, 100), at)
+    };
+    let of = |nic: &[Option<u64>]| {
+        let arrivals: Vec<_> = (0..).zip(nic).map(|(seq, nic)| seen(seq, *nic)).collect();
+        of(Some(Sampling::ALL), 1, &arrivals).times.nic_gaps.summary().map(|gaps| (gaps.count, gaps.max))
+    };
+    assert_eq!(of(&[Some(10), Some(40), None, Some(900), Some(950)]), Some((2, 50)));
+    assert_eq!((of(&[Some(10), None, Some(30)]), of(&[None, None])), (None, None));
+    // The NIC's clock was set back between them.
+    assert_eq!(of(&[Some(90), Some(40)]), Some((1, 0)));
 }
 
 #[test]

@@ -165,6 +165,7 @@ impl Code {
             Self::ReflectorSilent => &received::REFLECTOR_SILENT,
             Self::NoSocket => &received::NO_SOCKET,
             Self::NoStampRoom => &received::NO_STAMP_ROOM,
+            Self::NicTimesAbsent => &received::NIC_TIMES_ABSENT,
             Self::NotParsed => &received::NOT_PARSED,
             Self::ReceiverSlow => &received::SLOW,
             Self::DeviceDrops => &received::DEVICE_DROPS,

@@ -30,6 +30,13 @@ pub(super) const NO_STAMP_ROOM: Entry = Entry {
     said: &[said(By::Sink, End::Warned)],
 };
 
+pub(super) const NIC_TIMES_ABSENT: Entry = Entry {
+    meaning: "The time at which the NIC received a frame was asked for and is not there.",
+    cause: "The driver does not advertise receive times for XDP programs (`netdev`, xdp-rx-metadata-features), or the kernel refused the program that is bound to the device, which exists in native mode alone; or the device takes no times until it is told to. veth hands on those of other NICs.",
+    remedy: "Leave `--timestamps` out: the XDP program takes the times then. `ethtool -T IF` shows what the device can do, and `hwstamp_ctl -i IF -r 1` (of linuxptp) has it time every frame.",
+    said: &[said(By::Sink, End::Blocked), said(By::Sink, End::Warned), said(By::Sink, End::Noted)],
+};
+
 pub(super) const NOT_PARSED: Entry = Entry {
     meaning: "Frames of ours came in a stack of headers that the XDP program does not read, and went to the kernel instead.",
     cause: "Something on the way added a tunnel, more VLAN tags or IP options, or fragmented them.",

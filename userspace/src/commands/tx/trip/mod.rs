@@ -23,7 +23,7 @@ use crate::frame::probe::Way;
 use crate::host::netdev::Direction;
 use crate::host::{InterfaceFacts, machine};
 use crate::measure::Sampling;
-use crate::report::{XdpModeUsed, XskModeUsed};
+use crate::report::{TimestampSource, Timestamps, XdpModeUsed, XskModeUsed};
 use crate::sys::clock::monotonic;
 use crate::units::Nanos;
 use crate::xdp::{self, AttachMode, QueueCounters, RxOptions, RxProgram, STAMP_BYTES};
@@ -136,6 +136,12 @@ pub fn open(
         batch: config.batch,
     };
     Ok(Halves { trip: Some(trip), program: None, ports, mode, notes, replaced })
+}
+
+/// Who takes the times of what comes back.
+pub fn timestamps() -> Timestamps {
+    let why = "a round trip is timed by the clock of one host".to_owned();
+    Timestamps { source: TimestampSource::Xdp, why }
 }
 
 /// Takes what a reflector has sent back, and nothing else: the answers to an END go to the stack.
