@@ -64,6 +64,7 @@ fn what_the_interface_does_not_have_is_named() {
     blocked(&lab, &["rx", "--iface", "v0", "--queues", "0-2"], "queue-range", &["v0 queue 2"]);
     blocked(&lab, &tx(&["--size", "1519"]), "size-above-mtu", &["--size 1518"]);
     blocked(&lab, &tx(&["--rate", "40%"]), "no-link-speed", &["--rate"]);
+    blocked(&lab, &tx(&["--plan", "1kpps:1s,40%:1s"]), "no-link-speed", &["--plan 40%"]);
     blocked(&lab, &tx(&["--cores", "4095"]), "core-range", &["core 4095"]);
     run(&lab, &tx(&["--size", "1518"])).expect_code(0);
 }

@@ -25,7 +25,7 @@ pub struct LoadArgs {
     ///
     /// Layer 1 counts preamble, start delimiter and inter-frame gap, 20 bytes a frame; layer 2 the frame with its
     /// FCS. A rate that cannot be held shows as shortfall; the run is never stretched to hide it.
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<String>,
     /// Send bursts of N frames back to back, at the same rate in the mean [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]

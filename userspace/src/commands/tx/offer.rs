@@ -116,10 +116,11 @@ pub fn unbuildable(error: &FrameError) -> Finding {
 }
 
 /// A rate that is none on this link.
-pub fn no_rate(facts: &InterfaceFacts, rate: RateSpec, error: &RateError) -> Finding {
-    Finding::new(Code::NoLinkSpeed, Severity::Fail, format!("--rate {rate}"), error.to_string())
+pub fn no_rate(facts: &InterfaceFacts, spacing: &Spacing, rate: RateSpec, error: &RateError) -> Finding {
+    let flag = if matches!(spacing, Spacing::Plan(_)) { "--plan" } else { "--rate" };
+    Finding::new(Code::NoLinkSpeed, Severity::Fail, format!("{flag} {rate}"), error.to_string())
         .why(format!("{} has no speed that a percentage could be taken of", facts.name))
-        .remedy("--rate in pps or bps, for instance 1Mpps or 10Gbps")
+        .remedy(format!("{flag} in pps or bps, for instance 1Mpps or 10Gbps"))
 }
 
 impl Offer {
@@ -134,8 +135,8 @@ impl Offer {
         run: u16,
         seats: &[Seat],
     ) -> Result<Self, Failure> {
-        let course =
-            course(config, facts.line_speed_bps()).map_err(|(rate, error)| no_rate(facts, rate, &error))?;
+        let course = course(config, facts.line_speed_bps())
+            .map_err(|(rate, error)| no_rate(facts, &config.spacing, rate, &error))?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let started_unix_ns = u64::try_from(started.as_nanos()).unwrap_or(0);
         Ok(Self {

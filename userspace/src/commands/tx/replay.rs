@@ -41,7 +41,7 @@ impl Replay {
         let timing = match plan.speed {
             Some(speed) => Timing::Recorded(speed),
             None => Timing::at_rate(&config.rate, facts.line_speed_bps())
-                .map_err(|error| offer::no_rate(facts, config.rate, &error))?,
+                .map_err(|error| offer::no_rate(facts, &config.spacing, config.rate, &error))?,
         };
         let file = capture::open(&plan.file).map_err(|error| {
             Finding::new(
