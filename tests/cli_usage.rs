@@ -226,6 +226,13 @@ const RX: &[(&str, &str, &str)] = &[
     ("--count-only --frames 64", "--frames: --count-only opens no socket", "leave out --count-only"),
     ("--count-only --hugepages", "--hugepages: --count-only opens no socket", "leave out --count-only"),
     ("--count-only --busy-poll", "--busy-poll: --count-only opens no socket", "leave out --count-only"),
+    ("--count-only --timestamps xdp", "--timestamps: --count-only opens no socket", "leave out --count-only"),
+    (
+        "--timestamps nic --xdp-mode generic",
+        "--timestamps nic: only a program in the driver",
+        "--xdp-mode generic",
+    ),
+    ("--busy-poll 0", "--busy-poll 0: a busy poll takes so many frames", "--busy-poll"),
     ("--answer router", "--answer router: 'router' is not an IP address", "--answer 198.51.100.2"),
     ("--answer 198.51.100.0/24", "--answer 198.51.100.0/24: '198.51.100.0/24' is not an IP", "2001:db8::2"),
     ("--answer 198.51.100.2,", "--answer 198.51.100.2,: '' is not an IP address", "--answer 198.51.100.2"),

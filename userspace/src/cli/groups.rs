@@ -1,9 +1,10 @@
 //! Flags that more than one command takes, and their way into the configuration.
 
 use crate::config::{
-    Addressing, ConfigError, DEFAULT_PORT, DEFAULT_SRC_PORT, Modes, Output, Placement, Rings, Spacing,
-    XdpChoice, XskChoice, validate_batch, validate_dst_mac, validate_ips, validate_placement, validate_port,
-    validate_rate, validate_spacing, validate_src_mac, validate_vlans, validate_without,
+    Addressing, ConfigError, DEFAULT_BUSY_POLL, DEFAULT_PORT, DEFAULT_SRC_PORT, Modes, Output, Placement,
+    Rings, Spacing, XdpChoice, XskChoice, validate_batch, validate_busy_poll, validate_dst_mac, validate_ips,
+    validate_placement, validate_port, validate_rate, validate_spacing, validate_src_mac, validate_vlans,
+    validate_without,
 };
 use crate::units::RateSpec;
 use clap::Args;
@@ -105,9 +106,10 @@ pub struct SocketArgs {
     /// How frames reach the NIC: zerocopy demands it, copy avoids it [default: auto]
     #[arg(long, value_name = "MODE", value_parser = XskChoice::NAMES)]
     pub xsk_mode: Option<String>,
-    /// Prefer busy polling to interrupts
-    #[arg(long)]
-    pub busy_poll: bool,
+    /// Let the sockets poll the driver instead of waiting for interrupts, for so many frames at a time [default without a
+    /// number: 64]
+    #[arg(long, value_name = "BUDGET", num_args = 0..=1, default_missing_value = DEFAULT_BUSY_POLL, allow_negative_numbers = true)]
+    pub busy_poll: Option<String>,
     /// Wake the driver on every turn instead of when it asks
     #[arg(long)]
     pub no_need_wakeup: bool,
@@ -192,7 +194,7 @@ impl SocketArgs {
         Ok(Modes {
             xdp: self.xdp_mode.as_deref().map_or(Ok(XdpChoice::Auto), str::parse)?,
             xsk: self.xsk_mode.as_deref().map_or(Ok(XskChoice::Auto), str::parse)?,
-            busy_poll: self.busy_poll,
+            busy_poll: validate_busy_poll(self.busy_poll.as_deref())?,
             need_wakeup: !self.no_need_wakeup,
             replace,
         })

@@ -95,7 +95,7 @@ impl RxArgs {
             ("--ring", self.sockets.ring.is_some()),
             ("--frames", self.sockets.frames.is_some()),
             ("--hugepages", self.sockets.hugepages),
-            ("--busy-poll", self.sockets.busy_poll),
+            ("--busy-poll", self.sockets.busy_poll.is_some()),
             ("--latency-sample", self.timing.latency_sample.is_some()),
             ("--timestamps", self.timing.timestamps.is_some()),
         ];

@@ -48,7 +48,7 @@ fn tx_without_flags_is_the_documented_default() {
     assert_eq!((config.count, config.duration), (None, Some(Nanos(10_000_000_000))));
     assert_eq!((config.address.port, config.address.src_port), (9, 4_242));
     assert_eq!((config.wait_link, config.settle), (Nanos(10_000_000_000), Nanos(0)));
-    assert!(config.verify && config.modes.need_wakeup && !config.modes.busy_poll);
+    assert!(config.verify && config.modes.need_wakeup && config.modes.busy_poll.is_none());
     assert_eq!(tx("--count 5").unwrap().duration, None);
 }
 
@@ -77,7 +77,7 @@ fn every_flag_of_tx_arrives() {
         (Some(1024), Some(4096), true)
     );
     assert_eq!((config.modes.xdp, config.modes.xsk), (XdpChoice::Native, XskChoice::ZeroCopy));
-    assert!(config.modes.busy_poll && !config.modes.need_wakeup && !config.verify);
+    assert!(config.modes.busy_poll == Some(64) && !config.modes.need_wakeup && !config.verify);
     assert_eq!((config.placement.queues, config.placement.cores), (Some(vec![0, 1]), Some(vec![2, 3])));
     assert_eq!((config.address.vlans, config.run_tag), (vec![200, 100], Some(7)));
     assert_eq!((config.settle, config.sink.as_deref()), (Nanos::from_millis(500), Some("b")));

@@ -2,6 +2,7 @@
 
 mod afford;
 mod attaching;
+mod busy_poll;
 pub mod completions;
 mod control_link;
 mod cross_check;

@@ -12,10 +12,9 @@ use crate::sys::xdp_socket;
 use crate::xsk::{self, BindMode, OpenError, Opened, SocketSpec};
 use std::os::fd::RawFd;
 
-/// Microseconds that a busy poll may last, and frames that it may take: the values of the kernel's own example
-/// (Documentation/networking/af_xdp.rst, SO_BUSY_POLL).
+/// Microseconds that a busy poll may last: the value of the kernel's own example (Documentation/networking/af_xdp.rst,
+/// SO_BUSY_POLL).
 const BUSY_POLL_USECS: u32 = 20;
-const BUSY_POLL_BUDGET: u32 = 64;
 
 /// What sockets are asked for.
 #[derive(Debug, Clone)]
@@ -225,12 +224,12 @@ fn finish(opened: Vec<Opened>, memory: Memory, note: Option<Finding>) -> Sockets
     Sockets { opened, mode, memory, notes: note.filter(|_| mode == XskModeUsed::Copy).into_iter().collect() }
 }
 
-/// Lets a socket drive the NIC's polling, where `--busy-poll` asks for it.
+/// Lets a socket drive the NIC's polling, `budget` frames at a time, where `--busy-poll` asks for it.
 ///
 /// # Errors
 /// [`Code::KernelTooOld`] when the kernel does not know the option.
-pub fn prefer_busy_poll(iface: &str, fd: RawFd) -> Result<(), Finding> {
-    xdp_socket::prefer_busy_poll(fd, BUSY_POLL_USECS, BUSY_POLL_BUDGET).map_err(|error| {
+pub fn prefer_busy_poll(iface: &str, fd: RawFd, budget: u32) -> Result<(), Finding> {
+    xdp_socket::prefer_busy_poll(fd, BUSY_POLL_USECS, budget).map_err(|error| {
         Finding::new(Code::KernelTooOld, Severity::Fail, iface, "busy polling cannot be had")
             .why(format!(
                 "SO_PREFER_BUSY_POLL is there since Linux 5.11 and needs CAP_NET_ADMIN: {}",

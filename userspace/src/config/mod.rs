@@ -38,7 +38,7 @@ pub use load::{
     validate_count, validate_flows, validate_rate, validate_run_tag, validate_seed, validate_sizes,
 };
 pub use matching::{Match, validate_match};
-pub use modes::{Modes, XdpChoice, XskChoice};
+pub use modes::{DEFAULT_BUSY_POLL, Modes, XdpChoice, XskChoice, validate_busy_poll};
 pub use output::Output;
 pub use placement::{Placement, validate_list, validate_placement};
 pub use plan::{Asked, RatePlan, Step};

@@ -61,6 +61,8 @@ pub enum Code {
     ZeroCopyRefused,
     /// Copy mode is in use.
     CopyMode,
+    /// Sockets poll the driver, and interrupts go on beside that.
+    BusyPollInterrupts,
     /// Another XDP program holds the interface.
     XdpOccupied,
     /// Another AF_XDP socket holds the queue.

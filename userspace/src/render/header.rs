@@ -45,7 +45,11 @@ fn modes(setup: &Setup) -> String {
         _ if setup.need_wakeup => ", wakes the driver when asked",
         _ => ", wakes the driver each turn",
     };
-    let polling = if setup.busy_poll { ", busy polling" } else { "" };
+    let polling = match (setup.busy_poll, setup.busy_poll_budget) {
+        (false, _) => String::new(),
+        (true, None) => ", busy polling".to_owned(),
+        (true, Some(budget)) => format!(", busy polling of {}", plural(budget.into(), "frame")),
+    };
     format!("{}, {}{wakeup}{polling}", xdp_mode(setup.xdp_mode), xsk_mode(setup.xsk_mode))
 }
 

@@ -135,6 +135,9 @@ pub struct Setup {
     pub need_wakeup: bool,
     /// Whether the sockets prefer busy polling.
     pub busy_poll: bool,
+    /// Frames that one busy poll takes at the most; null where they do not.
+    #[serde(default)]
+    pub busy_poll_budget: Option<u32>,
     /// What the workers' clock is made of: `tsc` is the time stamp counter between readings of CLOCK_MONOTONIC, `monotonic` the
     /// readings alone. Null from older programs.
     #[serde(default)]

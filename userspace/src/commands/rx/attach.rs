@@ -118,8 +118,8 @@ pub fn bind(wanted: &Wanted<'_>, seats: &[Seat], attached: &mut Attached) -> Res
     let mut ports = Vec::with_capacity(opened.len());
     for (opened, seat) in opened.into_iter().zip(seats) {
         let mut port = opened.into_rx().map_err(|error| unfilled(wanted.iface, *seat, &error))?;
-        if wanted.modes.busy_poll {
-            sockets::prefer_busy_poll(wanted.iface, port.fd())?;
+        if let Some(budget) = wanted.modes.busy_poll {
+            sockets::prefer_busy_poll(wanted.iface, port.fd(), budget)?;
             port.busy_polling(true);
         }
         port.stamped(attached.program.stamps().then(machine::monotonic_offset_ns));

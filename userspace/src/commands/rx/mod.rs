@@ -40,7 +40,7 @@ use super::placement::{self, Seat};
 use super::privileges::{self, Needs};
 use super::sockets::Memory;
 use super::tx::{KnownPeer, LastWord};
-use super::{Failure, ground, report_parts, tell};
+use super::{Failure, busy_poll, ground, report_parts, tell};
 use crate::config::RxConfig;
 use crate::engine::{ControlFrame, Latch, Outcome, Progress};
 use crate::finding::Finding;
@@ -156,6 +156,7 @@ impl<'a> Sink<'a> {
         let (answering, own) = answer::open(&config.answer, &facts)?;
         findings.extend(own);
         findings.extend(vlan::remarks(config, &facts));
+        findings.extend(busy_poll::remark(&facts, config.modes));
         findings.extend(placement::shared(&facts.name, &seats).filter(|_| !config.count_only));
         let talk = talk(link, frames, &latch, &facts, &seats).acknowledging(config.out.is_none());
         let device =

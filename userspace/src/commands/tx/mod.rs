@@ -27,7 +27,7 @@ use super::notice::notice;
 use super::placement::{self, Seat};
 use super::privileges::{self, Needs};
 use super::sockets::{self, Memory, Sockets, Wanted};
-use super::{Failure, afford, ground, pair, tell};
+use super::{Failure, afford, busy_poll, ground, pair, tell};
 use crate::config::TxConfig;
 use crate::engine::{self, Outcome, Progress, Running};
 use crate::finding::Finding;
@@ -145,6 +145,7 @@ impl<'a> Sender<'a> {
         let mut findings = std::mem::take(&mut halves.notes);
         findings.extend(placement::shared(&facts.name, &all));
         findings.extend(trouble::no_far_end(&facts));
+        findings.extend(busy_poll::remark(&facts, config.modes));
         findings.extend(streams::remarks(&config.streams, config.address.src_mac, &facts));
         let mut sender = Self {
             config,
@@ -172,8 +173,8 @@ impl<'a> Sender<'a> {
             // A kernel that does not know the option (before 6.17) sends 32 chunks a call, which only costs calls.
             let budget = self.config.batch.saturating_mul(port.chunks_a_frame()).min(self.memory.ring);
             let _ = xdp_socket::set_tx_budget(port.fd(), budget.max(32));
-            if self.config.modes.busy_poll {
-                sockets::prefer_busy_poll(&self.facts.name, port.fd())?;
+            if let Some(budget) = self.config.modes.busy_poll {
+                sockets::prefer_busy_poll(&self.facts.name, port.fd(), budget)?;
             }
         }
         ground::wait_for_carrier(&self.facts, self.config.wait_link, interrupt)?;

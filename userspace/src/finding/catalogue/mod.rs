@@ -148,6 +148,7 @@ impl Code {
             Self::GenericXdp => &modes::GENERIC_XDP,
             Self::ZeroCopyRefused => &modes::ZERO_COPY_REFUSED,
             Self::CopyMode => &modes::COPY_MODE,
+            Self::BusyPollInterrupts => &modes::BUSY_POLL_INTERRUPTS,
             Self::XdpOccupied => &modes::XDP_OCCUPIED,
             Self::XdpReplaced => &modes::XDP_REPLACED,
             Self::QueueBusy => &modes::QUEUE_BUSY,

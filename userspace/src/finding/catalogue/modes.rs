@@ -37,6 +37,13 @@ pub(super) const COPY_MODE: Entry = Entry {
     said: &[said(By::Either, End::Noted)],
 };
 
+pub(super) const BUSY_POLL_INTERRUPTS: Entry = Entry {
+    meaning: "`--busy-poll` was asked for, and interrupts go on beside the polling.",
+    cause: "The kernel leaves a queue to the poller only while `napi_defer_hard_irqs` and `gro_flush_timeout` of the interface are set.",
+    remedy: "`echo 2 > /sys/class/net/IF/napi_defer_hard_irqs` and `echo 200000 > /sys/class/net/IF/gro_flush_timeout`. Where a core can be spared, `echo 1 > /sys/class/net/IF/threaded` gives the polling to a kernel thread instead: pin it to that core, never to a worker's.",
+    said: &[said(By::Either, End::Noted)],
+};
+
 pub(super) const XDP_OCCUPIED: Entry = Entry {
     meaning: "Another XDP program holds the interface. It is left alone.",
     cause: "An interface runs one XDP program, and taking another's off would break what that one does. It is tried for half a second, and longer for a program of xsk-gen, since a killed process's program stays for a moment. A running xsk-gen is never replaced.",

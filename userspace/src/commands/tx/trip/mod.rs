@@ -117,7 +117,7 @@ pub fn open(
                 .why("half of the chunks must be on the fill ring before frames come back")
                 .remedy("fewer chunks with --frames")
         })?;
-        rx.busy_polling(config.modes.busy_poll);
+        rx.busy_polling(config.modes.busy_poll.is_some());
         rx.stamped(Some(machine::monotonic_offset_ns()));
         attached.program.set_socket(seat.queue, &rx.fd())?;
         ports.push(tx);
